@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "alidade/model/mixture_model.hpp"
+#include "alidade/model/policy.hpp"
+#include "alidade/model/reward.hpp"
+
+namespace alidade {
+
+/// What a planner returns. Nothing in it is believed: certificates re-evaluate the policy.
+struct Plan {
+    Policy policy;
+    double claimed_value = 0;     ///< of the policy in the model, as the planner says
+    double claimed_accuracy = 0;  ///< how far below optimal in the model it may be; infinity if unknown
+};
+
+/// The plug-in solver of the theory: any method that plans on a known model.
+class Planner {
+public:
+    virtual ~Planner() = default;
+    /// Throws InvalidArgument if the reward's shape is not the model's.
+    Plan plan(const MixtureModel& model, const Reward& reward) const;
+
+private:
+    virtual Plan do_plan(const MixtureModel& model, const Reward& reward) const = 0;
+};
+
+/// One line of the planner catalogue.
+struct PlannerEntry {
+    std::string name;     ///< as typed: "backward-induction"
+    std::string summary;  ///< one sentence
+    std::function<std::unique_ptr<Planner>()> make;
+};
+
+/// All built-in planners.
+const std::vector<PlannerEntry>& planners();
+
+/// The planner of that name. Throws InvalidArgument with the names that exist.
+std::unique_ptr<Planner> make_planner(std::string_view name);
+
+}  // namespace alidade

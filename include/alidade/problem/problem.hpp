@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "alidade/model/feature_map.hpp"
+#include "alidade/model/mixture_model.hpp"
+#include "alidade/model/parameter_set.hpp"
+#include "alidade/model/reward.hpp"
+#include "alidade/model/shape.hpp"
+#include "alidade/model/start_law.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// A reward that a problem family calls by name.
+struct NamedReward {
+    std::string name;     ///< as typed: "service-level"
+    std::string meaning;  ///< one sentence
+    Reward reward;
+};
+
+/// What a problem asks for unless a flag says otherwise.
+struct ProblemTarget {
+    std::optional<double> epsilon;         ///< largest acceptable loss, in (0, H]
+    std::optional<double> delta;           ///< failure probability, in (0, 1)
+    std::optional<std::int64_t> episodes;  ///< budget, >= 1
+};
+
+/// Everything a problem is made of, as plain data; Problem validates it.
+struct ProblemDescription {
+    std::string name;
+    SharedFeatures features;
+    Index horizon = 0;                       ///< H >= 1
+    StartLaw start{0};                       ///< known law of the first state
+    bool homogeneous = false;                ///< one theta for all steps, data pooled
+    std::optional<Matrix> truth;             ///< weights to simulate: H rows of d (one if homogeneous)
+    std::vector<std::string> state_names;    ///< S of them, or empty
+    std::vector<std::string> action_names;   ///< A of them, or empty
+    std::vector<NamedReward> rewards;        ///< natural rewards, if any
+    ProblemTarget target;
+};
+
+/// A system under study: the candidate models, the horizon, the start, and, for simulated problems,
+/// the truth. Immutable and valid.
+class Problem {
+public:
+    /// Throws InvalidArgument naming what is wrong.
+    explicit Problem(ProblemDescription description);
+
+    const std::string& name() const noexcept { return parts_.name; }
+    const Shape& shape() const noexcept { return shape_; }
+    const FeatureMap& features() const noexcept { return *parts_.features; }
+    const SharedFeatures& shared_features() const noexcept { return parts_.features; }
+    const StartLaw& start() const noexcept { return parts_.start; }
+    bool homogeneous() const noexcept { return parts_.homogeneous; }
+    const ParameterSet& parameters() const noexcept { return parameters_; }
+    const std::optional<Matrix>& truth() const noexcept { return parts_.truth; }
+    const std::vector<NamedReward>& rewards() const noexcept { return parts_.rewards; }
+    const ProblemTarget& target() const noexcept { return parts_.target; }
+    const ProblemDescription& description() const noexcept { return parts_; }
+
+    /// "stock 3" or "state 3".
+    std::string state_name(State s) const;
+    std::string action_name(Action a) const;
+
+    /// The true system. Throws InvalidArgument if the truth is not known.
+    MixtureModel true_model() const;
+
+private:
+    ProblemDescription parts_;
+    Shape shape_;
+    ParameterSet parameters_;
+};
+
+}  // namespace alidade
