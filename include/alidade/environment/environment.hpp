@@ -21,7 +21,6 @@ public:
 
 /// Runs one episode. Step h of episode k draws from Stream(seed, simulation, k, h), on any machine:
 /// first the action, if the policy is stochastic, then the next state. (The start is drawn from step H.)
-Episode run_episode(Environment& environment, const Policy& policy, std::uint64_t seed,
-                    std::int64_t episode);
+Episode run_episode(Environment& environment, const Policy& policy, std::uint64_t seed, std::int64_t episode);
 
 }  // namespace alidade

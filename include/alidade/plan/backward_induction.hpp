@@ -9,8 +9,8 @@ namespace alidade {
 
 /// An optimal policy of a known model and the optimal values that prove it.
 struct OptimalPlan {
-    Policy policy;   ///< deterministic; the first of equally good actions
-    Matrix values;   ///< H+1 rows of S: V*_h(s), the last row zero
+    Policy policy;     ///< deterministic; the first of equally good actions
+    Matrix values;     ///< H+1 rows of S: V*_h(s), the last row zero
     double value = 0;  ///< expectation of V*_0 over the start
 };
 

@@ -33,13 +33,13 @@ struct ProblemTarget {
 struct ProblemDescription {
     std::string name;
     SharedFeatures features;
-    Index horizon = 0;                       ///< H >= 1
-    StartLaw start{0};                       ///< known law of the first state
-    bool homogeneous = false;                ///< one theta for all steps, data pooled
-    std::optional<Matrix> truth;             ///< weights to simulate: H rows of d (one if homogeneous)
-    std::vector<std::string> state_names;    ///< S of them, or empty
-    std::vector<std::string> action_names;   ///< A of them, or empty
-    std::vector<NamedReward> rewards;        ///< natural rewards, if any
+    Index horizon = 0;                      ///< H >= 1
+    StartLaw start{0};                      ///< known law of the first state
+    bool homogeneous = false;               ///< one theta for all steps, data pooled
+    std::optional<Matrix> truth;            ///< weights to simulate: H rows of d (one if homogeneous)
+    std::vector<std::string> state_names;   ///< S of them, or empty
+    std::vector<std::string> action_names;  ///< A of them, or empty
+    std::vector<NamedReward> rewards;       ///< natural rewards, if any
     ProblemTarget target;
 };
 

@@ -1,0 +1,210 @@
+#include "alidade/model/feature_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/error.hpp"
+#include "alidade/model/shape.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr double row_tolerance = 1e-9;
+
+std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+std::string label(const BaseKernel& kernel, std::size_t number) {
+    return kernel.name.empty() ? fmt::format("base model {}", number) : kernel.name;
+}
+
+void check_offsets(const std::string& who, const std::vector<std::int64_t>& offsets, Index rows,
+                   std::size_t entries) {
+    expects(offsets.size() == at(rows + 1), "{}: {} row offsets; must be {} (states*actions + 1)", who,
+            offsets.size(), rows + 1);
+    expects(offsets.front() == 0 && offsets.back() == static_cast<std::int64_t>(entries),
+            "{}: row offsets run from {} to {}; must run from 0 to {} (the number of entries)", who,
+            offsets.front(), offsets.back(), entries);
+    for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+        expects(offsets[r] <= offsets[r + 1] && offsets[r + 1] <= static_cast<std::int64_t>(entries),
+                "{}: row offsets decrease at row {}", who, r);
+}
+
+struct BadRow {
+    Index pair;
+    double sum;
+    double error() const { return std::abs(sum - 1); }
+};
+
+/// Names the first offender and the three worst, so that one look tells a typo from a wrong file.
+[[noreturn]] void refuse_rows(const std::string& who, std::vector<BadRow> bad, Index actions) {
+    const BadRow first = bad.front();
+    std::ranges::sort(bad, [](const BadRow& a, const BadRow& b) { return a.error() > b.error(); });
+    std::string worst;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, bad.size()); ++i)
+        worst += fmt::format("{}state {}, action {}: {:.12g}", i ? "; " : "", bad[i].pair / actions,
+                             bad[i].pair % actions, bad[i].sum);
+    throw InvalidArgument(
+        fmt::format("{}: row of state {}, action {} sums to {:.12g} (must be 1 within 1e-9); {} row(s) are "
+                    "off, the worst are {}",
+                    who, first.pair / actions, first.pair % actions, first.sum, bad.size(), worst));
+}
+
+void check_kernel(const BaseKernel& kernel, const std::string& who, Index states, Index actions) {
+    expects(kernel.rows == states * actions && kernel.columns == states,
+            "{}: shape is ({}, {}); must be ({}, {}) = (states*actions, states)", who, kernel.rows,
+            kernel.columns, states * actions, states);
+    expects(kernel.targets.size() == kernel.probabilities.size(),
+            "{}: {} column indices and {} probabilities; must be as many", who, kernel.targets.size(),
+            kernel.probabilities.size());
+    check_offsets(who, kernel.offsets, kernel.rows, kernel.targets.size());
+    std::vector<BadRow> bad;
+    for (Index pair = 0; pair < kernel.rows; ++pair) {
+        double sum = 0;
+        for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e) {
+            const double p = kernel.probabilities[at(e)];
+            expects(std::isfinite(p),
+                    "{}: probability of state {}, action {} to state {} is {}; must be finite", who,
+                    pair / actions, pair % actions, kernel.targets[at(e)], p);
+            expects(p >= 0, "{}: probability of state {}, action {} to state {} is {}; must not be negative",
+                    who, pair / actions, pair % actions, kernel.targets[at(e)], p);
+            expects(kernel.targets[at(e)] >= 0 && kernel.targets[at(e)] < states,
+                    "{}: state {}, action {} leads to state {}; must be 0 to {}", who, pair / actions,
+                    pair % actions, kernel.targets[at(e)], states - 1);
+            sum += p;
+        }
+        if (!(std::abs(sum - 1) <= row_tolerance)) bad.push_back({pair, sum});
+    }
+    if (!bad.empty()) refuse_rows(who, std::move(bad), actions);
+}
+
+}  // namespace
+
+FeatureMap FeatureMap::from_base_kernels(Index states, Index actions, std::span<const BaseKernel> kernels) {
+    validate(Shape{states, actions, 1});
+    expects(!kernels.empty(), "no base models given; at least one is needed");
+    const std::size_t d = kernels.size();
+    for (std::size_t i = 0; i < d; ++i) check_kernel(kernels[i], label(kernels[i], i), states, actions);
+
+    FeatureMap map;
+    map.states_ = states;
+    map.actions_ = actions;
+    map.features_ = static_cast<Index>(d);
+    for (std::size_t i = 0; i < d; ++i) map.names_.push_back(label(kernels[i], i));
+    map.offsets_.reserve(at(map.pairs() + 1));
+    map.offsets_.push_back(0);
+    std::vector<std::int32_t> support;
+    for (Index pair = 0; pair < map.pairs(); ++pair) {
+        support.clear();
+        for (const BaseKernel& kernel : kernels)
+            for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e)
+                if (kernel.probabilities[at(e)] > 0)
+                    support.push_back(static_cast<std::int32_t>(kernel.targets[at(e)]));
+        std::ranges::sort(support);
+        support.erase(std::unique(support.begin(), support.end()), support.end());
+        const std::size_t first = map.targets_.size();
+        map.targets_.insert(map.targets_.end(), support.begin(), support.end());
+        map.values_.resize(map.targets_.size() * d, 0.0);
+        for (std::size_t i = 0; i < d; ++i) {
+            const BaseKernel& kernel = kernels[i];
+            for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e) {
+                if (!(kernel.probabilities[at(e)] > 0)) continue;
+                const auto place = std::ranges::lower_bound(support, kernel.targets[at(e)]) - support.begin();
+                map.values_[(first + at(place)) * d + i] += kernel.probabilities[at(e)];
+            }
+        }
+        map.offsets_.push_back(static_cast<std::int64_t>(map.targets_.size()));
+        map.max_successors_ = std::max(map.max_successors_, static_cast<Index>(support.size()));
+    }
+    return map;
+}
+
+FeatureMap FeatureMap::from_features(const SignedFeatures& data) {
+    validate(Shape{data.states, data.actions, 1});
+    expects(data.features >= 1, "features is {}; must be at least 1", data.features);
+    expects(std::isfinite(data.norm_bound) && data.norm_bound >= 1,
+            "norm bound is {}; must be a finite number of at least 1 (rows that sum to one need it)",
+            data.norm_bound);
+    const Index pairs = data.states * data.actions;
+    check_offsets("features", data.offsets, pairs, data.targets.size());
+    expects(data.values.size() == data.targets.size() * at(data.features),
+            "features: {} values for {} entries; must be {} (features times entries)", data.values.size(),
+            data.targets.size(), data.targets.size() * at(data.features));
+
+    FeatureMap map;
+    map.states_ = data.states;
+    map.actions_ = data.actions;
+    map.features_ = data.features;
+    map.kind_ = FeatureKind::general;
+    map.norm_bound_ = data.norm_bound;
+    for (Index i = 0; i < data.features; ++i) map.names_.push_back(fmt::format("feature {}", i));
+    map.offsets_.push_back(0);
+    const std::size_t d = at(data.features);
+    for (Index pair = 0; pair < pairs; ++pair) {
+        std::vector<std::int64_t> order;
+        for (auto e = data.offsets[at(pair)]; e < data.offsets[at(pair + 1)]; ++e) order.push_back(e);
+        expects(!order.empty(), "features: state {}, action {} has no successor", pair / data.actions,
+                pair % data.actions);
+        std::ranges::sort(order, {}, [&](std::int64_t e) { return data.targets[at(e)]; });
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            const auto target = data.targets[at(order[k])];
+            expects(target >= 0 && target < data.states,
+                    "features: state {}, action {} leads to state {}; must be 0 to {}", pair / data.actions,
+                    pair % data.actions, target, data.states - 1);
+            expects(k == 0 || target != data.targets[at(order[k - 1])],
+                    "features: state {}, action {} lists successor {} twice", pair / data.actions,
+                    pair % data.actions, target);
+            map.targets_.push_back(static_cast<std::int32_t>(target));
+            for (std::size_t i = 0; i < d; ++i) {
+                const double value = data.values[at(order[k]) * d + i];
+                expects(std::isfinite(value),
+                        "features: feature {} of state {}, action {} to {} is {}; must be finite", i,
+                        pair / data.actions, pair % data.actions, target, value);
+                map.values_.push_back(value);
+            }
+        }
+        map.offsets_.push_back(static_cast<std::int64_t>(map.targets_.size()));
+        map.max_successors_ = std::max(map.max_successors_, static_cast<Index>(order.size()));
+    }
+    return map;
+}
+
+std::span<const std::int32_t> FeatureMap::targets(Index pair) const noexcept {
+    return std::span(targets_).subspan(at(first_entry(pair)), at(successors(pair)));
+}
+
+std::span<const double> FeatureMap::phi(Index entry) const noexcept {
+    return std::span(values_).subspan(at(entry * features_), at(features_));
+}
+
+Vector FeatureMap::phi_value(Index pair, std::span<const double> value) const {
+    Vector sum = Vector::Zero(features_);
+    for (Index e = first_entry(pair); e < first_entry(pair + 1); ++e) {
+        const double v = value[at(targets_[at(e)])];
+        const std::span<const double> f = phi(e);
+        for (Index i = 0; i < features_; ++i) sum[i] += v * f[at(i)];
+    }
+    return sum;
+}
+
+BaseKernel FeatureMap::base_kernel(Index feature) const {
+    expects(kind_ == FeatureKind::base_models, "a map of general features has no base kernels");
+    expects(feature >= 0 && feature < features_, "base model {}; must be 0 to {}", feature, features_ - 1);
+    BaseKernel kernel{.name = names_[at(feature)], .rows = pairs(), .columns = states_};
+    kernel.offsets.push_back(0);
+    for (Index pair = 0; pair < pairs(); ++pair) {
+        for (Index e = first_entry(pair); e < first_entry(pair + 1); ++e) {
+            const double p = phi(e)[at(feature)];
+            if (p == 0) continue;
+            kernel.targets.push_back(targets_[at(e)]);
+            kernel.probabilities.push_back(p);
+        }
+        kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
+    }
+    return kernel;
+}
+
+}  // namespace alidade
