@@ -62,7 +62,13 @@ TangentFeatures::TangentFeatures(const FeatureMap& features, TangentSpace space_
     centre.resize(static_cast<std::size_t>(features.entries()));
     for (Index e = 0; e < features.entries(); ++e) {
         const Eigen::Map<const Vector> phi(features.phi(e).data(), d);
-        Eigen::Map<Vector>(psi.data() + e * p, p) = space.basis.transpose() * phi;
+        Eigen::Map<Vector> out(psi.data() + e * p, p);
+        // Base models that agree carry no information; say so exactly, not up to rounding.
+        const bool agree = features.kind() == FeatureKind::base_models && (phi.array() == phi[0]).all();
+        if (agree)
+            out.setZero();
+        else
+            out = space.basis.transpose() * phi;
         centre[static_cast<std::size_t>(e)] = space.centre.dot(phi);
     }
 }

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "alidade/model/parameter_set.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// The point of a parameter set nearest to an estimate in the metric of a precision matrix.
+struct Projection {
+    Vector weights;           ///< theta~, feasible: non-negative and summing to one for the simplex
+    Vector coordinates;       ///< of `weights` in the tangent space
+    double residual = 0;      ///< r = |estimate - weights| in the metric
+    double gap = 0;           ///< eta >= 0: most by which a member beats it to first order [theory §3a]
+    double kkt_residual = 0;  ///< gap relative to 1 + |gradient|: how optimal the point is
+    Index active = 0;         ///< constraints that bind
+};
+
+/// Projects centre + basis * `coordinates` onto the parameter set in the norm of `precision` (p x p, in
+/// tangent coordinates; `factor` is its lower Cholesky factor) by a dual active-set method. Whatever the
+/// method did, `residual` and `gap` are measured at the point returned, so that the radius
+/// sqrt(beta^2 - residual^2 + 2 gap) is rigorous.
+Projection project(const ParameterSet& parameters, const Vector& coordinates, const Matrix& precision,
+                   const Matrix& factor);
+
+}  // namespace alidade

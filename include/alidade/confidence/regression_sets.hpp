@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/estimate/ridge_regression.hpp"
+#include "alidade/model/parameter_set.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// The confidence sets of value-targeted regression, one for each element of `statistics`: with
+/// probability 1 - delta all of them contain their true weights, at all times at once. The radius is the
+/// log-determinant one with noise 1/2 plus the bias of the centre, which shrinks as data come in
+/// [theory §3b-d]. Throws ModelContradiction if one is empty.
+std::vector<ConfidenceSet> regression_sets(const ParameterSet& parameters,
+                                           std::span<const RidgeStatistics> statistics, double delta);
+
+/// The regularisation that goes with a parameter set.
+double ridge_regularisation(const ParameterSet& parameters);
+
+}  // namespace alidade

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/model/feature_map.hpp"
+#include "alidade/model/tangent_space.hpp"
+#include "alidade/types.hpp"
+#include "alidade/width/width.hpp"
+
+namespace alidade {
+
+/// Width brackets of every pair in the metric of every confidence set: how far a value in [0,1] can
+/// move, per unit of radius. Sets are those of the learned steps, or one if homogeneous.
+struct WidthTable {
+    Index sets = 0;
+    Index pairs = 0;
+    Index entries = 0;
+    std::vector<double> lower;          ///< sets x pairs
+    std::vector<double> upper;          ///< sets x pairs
+    std::vector<std::uint8_t> witness;  ///< sets x entries: the V in {0,1} that attains `lower`
+
+    WidthTable(Index sets, const FeatureMap& features);
+
+    std::span<const double> upper_of(Index set) const noexcept;
+    std::span<const double> lower_of(Index set) const noexcept;
+    std::span<const std::uint8_t> witness_of(Index set) const noexcept;
+};
+
+/// Fills the table; its witness on entry is a warm start. Every pair is computed on its own, so the
+/// result does not depend on `threads` (>= 1).
+void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
+                    std::span<const ConfidenceSet> sets, const WidthOptions& options, int threads,
+                    WidthTable& table);
+
+}  // namespace alidade

@@ -1,0 +1,44 @@
+#include "alidade/confidence/learned_model.hpp"
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+namespace {
+
+Matrix weights_of(const FeatureMap& features, Index horizon, bool homogeneous,
+                  const std::vector<ConfidenceSet>& sets) {
+    const Index expected = confidence_sets(horizon, homogeneous);
+    expects(static_cast<Index>(sets.size()) == expected, "{} confidence sets; must be {} for horizon {}{}",
+            sets.size(), expected, horizon, homogeneous ? ", homogeneous" : "");
+    const Index rows = homogeneous && expected > 0 ? 1 : horizon;
+    Matrix weights(rows, features.features());
+    const Vector centre = ParameterSet::of(features).space().centre;
+    for (Index r = 0; r < rows; ++r)
+        weights.row(r) = (r < expected ? sets[static_cast<std::size_t>(r)].weights() : centre).transpose();
+    return weights;
+}
+
+}  // namespace
+
+Index confidence_sets(Index horizon, bool homogeneous) {
+    return homogeneous ? std::min<Index>(1, horizon - 1) : horizon - 1;
+}
+
+LearnedModel::LearnedModel(SharedFeatures features, Index horizon, StartLaw start, bool homogeneous,
+                           std::vector<ConfidenceSet> sets, double delta)
+    : model_(features, horizon, std::move(start), weights_of(*features, horizon, homogeneous, sets)),
+      homogeneous_(homogeneous),
+      sets_(std::move(sets)),
+      delta_(delta) {
+    expects(delta > 0 && delta < 1, "delta is {}; must be greater than 0 and less than 1", delta);
+}
+
+bool LearnedModel::contains(const MixtureModel& truth) const {
+    expects(truth.shape() == shape(), "the truth has another shape than the learned model");
+    for (Step h = 0; h + 1 < shape().horizon; ++h)
+        if (!set(h).contains(truth.weights(h))) return false;
+    return true;
+}
+
+}  // namespace alidade

@@ -1,0 +1,46 @@
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/width/width.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// Half of sqrt((sum y) lambda_max(sum g g'/y)). Any y > 0 makes it a bound (Cauchy-Schwarz): with
+/// generators g_j and signs s, |G s|^2 = max_u (sum s_j g_j.u)^2 <= (sum y)(sum (g_j.u)^2/y_j).
+double bound_for(const Eigen::Map<const Matrix>& generators, const Vector& y) {
+    const Matrix moment = generators * y.cwiseInverse().asDiagonal() * generators.transpose();
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(moment, Eigen::EigenvaluesOnly);
+    if (solver.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
+    // The solver's eigenvalues are exact for a matrix within a few ulps of `moment`, in norm.
+    const double slack = 1 + 1e-12 * static_cast<double>(moment.rows() + generators.cols());
+    return 0.5 * std::sqrt(y.sum() * std::max(0.0, solver.eigenvalues().maxCoeff()) * slack);
+}
+
+}  // namespace
+
+double eigenvalue_bound(const WidthProblem& problem, std::span<const std::uint8_t> witness) {
+    const Index p = problem.dimension, m = problem.successors;
+    const Eigen::Map<const Matrix> generators(problem.generators.data(), p, m);
+    const Vector norms = generators.colwise().norm().transpose();
+    // A zero generator costs nothing; the floor keeps y > 0, as the proof needs.
+    const double floor = 1e-9 * norms.maxCoeff();
+    if (!(floor > 0)) return 0;
+    Vector x = Vector::Zero(p);
+    for (Index j = 0; j < m; ++j)
+        if (witness[static_cast<std::size_t>(j)]) x += generators.col(j);
+    const Vector along = (generators.transpose() * x).cwiseAbs();
+    double best = bound_for(generators, norms.cwiseMax(floor));
+    const double length = x.norm();
+    if (!(length > 0)) return best;
+    for (const double t : {0.2, 0.5}) {
+        const Vector y = ((1 - t) / length * along + t * norms).cwiseMax(floor);
+        best = std::min(best, bound_for(generators, y));
+    }
+    return best;
+}
+
+}  // namespace alidade

@@ -1,0 +1,132 @@
+#include "alidade/width/width.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+namespace {
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+double sum_of_witness(const WidthProblem& problem, std::span<const std::uint8_t> witness,
+                      std::span<double> sum) {
+    const Index p = problem.dimension;
+    std::ranges::fill(sum, 0.0);
+    for (Index j = 0; j < problem.successors; ++j) {
+        if (!witness[at(j)]) continue;
+        const double* g = problem.generators.data() + j * p;
+        for (Index i = 0; i < p; ++i) sum[at(i)] += g[i];
+    }
+    double square = 0;
+    for (Index i = 0; i < p; ++i) square += sum[at(i)] * sum[at(i)];
+    return std::sqrt(square);
+}
+
+}  // namespace
+
+Width::Width(WidthOptions options) : options_(options) {
+    expects(options.exact_successors >= 1 && options.exact_successors <= 20,
+            "exact_successors is {}; must be 1 to 20 (every vertex is tried)", options.exact_successors);
+    expects(options.ascent_steps >= 1, "ascent_steps is {}; must be at least 1", options.ascent_steps);
+}
+
+double width_at(const WidthProblem& problem, std::span<const std::uint8_t> witness) {
+    std::vector<double> sum(at(problem.dimension));
+    return sum_of_witness(problem, witness, sum);
+}
+
+double Width::ascend(const WidthProblem& problem, std::span<std::uint8_t> witness) {
+    const Index p = problem.dimension, m = problem.successors;
+    sum_.resize(at(p));
+    double norm = sum_of_witness(problem, witness, sum_);
+    for (Index step = 0; step < options_.ascent_steps; ++step) {
+        // A convex function lies above its linearisation, whose maximiser takes every positive score.
+        bool changed = false;
+        for (Index j = 0; j < m; ++j) {
+            const double* g = problem.generators.data() + j * p;
+            double score = 0;
+            for (Index i = 0; i < p; ++i) score += g[i] * sum_[at(i)];
+            const auto bit = static_cast<std::uint8_t>(score > 0);
+            changed = changed || bit != witness[at(j)];
+            witness[at(j)] = bit;
+        }
+        if (!changed) break;
+        const double next = sum_of_witness(problem, witness, sum_);
+        if (next <= norm) break;
+        norm = next;
+    }
+    return sum_of_witness(problem, witness, sum_);
+}
+
+double Width::flip_one_by_one(const WidthProblem& problem, std::span<std::uint8_t> witness) {
+    const Index p = problem.dimension, m = problem.successors;
+    double norm = sum_of_witness(problem, witness, sum_);
+    for (bool improved = true; improved;) {
+        improved = false;
+        for (Index j = 0; j < m; ++j) {
+            const double* g = problem.generators.data() + j * p;
+            const double sign = witness[at(j)] ? -1.0 : 1.0;
+            double square = 0;
+            for (Index i = 0; i < p; ++i) square += (sum_[at(i)] + sign * g[i]) * (sum_[at(i)] + sign * g[i]);
+            // A relative margin keeps rounding from flipping back and forth for ever.
+            if (square <= norm * norm * (1 + 1e-12)) continue;
+            witness[at(j)] ^= 1U;
+            norm = sum_of_witness(problem, witness, sum_);
+            improved = true;
+        }
+    }
+    return norm;
+}
+
+double Width::search(const WidthProblem& problem, std::span<std::uint8_t> witness) {
+    const Index p = problem.dimension, m = problem.successors;
+    trial_.resize(at(m));
+    sum_.resize(at(p));
+    ascend(problem, witness);
+    double best = flip_one_by_one(problem, witness);
+    // One start a coordinate of the metric: the warm start alone froze bad local optima [oracle §C.2].
+    for (Index i = 0; i < p; ++i) {
+        for (Index j = 0; j < m; ++j)
+            trial_[at(j)] = static_cast<std::uint8_t>(problem.generators[at(j * p + i)] > 0);
+        ascend(problem, trial_);
+        const double value = flip_one_by_one(problem, trial_);
+        if (value > best) {
+            best = value;
+            std::ranges::copy(trial_, witness.begin());
+        }
+    }
+    return best;
+}
+
+WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t> witness) {
+    const Index p = problem.dimension, m = problem.successors;
+    expects(problem.generators.size() == at(m * p) && witness.size() == at(m),
+            "width problem has {} numbers and a witness of {}; must be {} and {}", problem.generators.size(),
+            witness.size(), m * p, m);
+    const bool nothing = std::ranges::all_of(problem.generators, [](double g) { return g == 0; });
+    if (nothing) {
+        std::ranges::fill(witness, std::uint8_t{0});
+        return {};
+    }
+    WidthBracket result;
+    if (m <= options_.exact_successors) {
+        result.lower = enumerate(problem, witness);
+        // The vertex found is the maximiser up to the rounding of norms compared with each other.
+        result.upper = result.lower * (1 + 1e-12);
+        result.proof = WidthProof::enumeration;
+    } else {
+        result.lower = search(problem, witness);
+        result.upper = eigenvalue_bound(problem, witness);
+        result.proof = WidthProof::eigenvalue;
+    }
+    ensures(result.lower <= result.upper, "width bracket is [{}, {}] for {} successors in dimension {}",
+            result.lower, result.upper, m, p);
+    return result;
+}
+
+}  // namespace alidade
