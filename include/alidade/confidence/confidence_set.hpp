@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "alidade/confidence/projection.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
@@ -38,18 +39,22 @@ public:
     double depth(const Vector& weights) const;
     /// |x| in the dual metric, for x in tangent coordinates.
     double dual_norm(const Vector& x) const;
-    /// An upper bound of max over members of weights . direction: the least of both balls' closed forms
-    /// and the parameter set's own maximum. Never below the true maximum.
-    double support(const Vector& direction) const;
-    /// Minus the support of the opposite direction: a lower bound of the minimum.
-    double least(const Vector& direction) const { return -support(-direction); }
+    /// Bounds of weights . direction over all members: the tighter of both balls' closed forms and the
+    /// parameter set's own range, on each side. `lower` never exceeds the true minimum, `upper` is never
+    /// below the true maximum.
+    Interval range(std::span<const double> direction) const;
+    /// range(direction).upper: the support function, from above.
+    double support(const Vector& direction) const { return range({direction.data(), features_size()}).upper; }
 
 private:
+    std::size_t features_size() const noexcept { return static_cast<std::size_t>(features()); }
+
     struct Parts {
         ParameterSet parameters;
         RidgeEstimate estimate;
         Projection projection;
         Vector estimated_weights;
+        Matrix dual_map;  // factor^-1 basis', p x d: its product with a direction has the dual norm
         double radius;
         double refined_radius;
     };

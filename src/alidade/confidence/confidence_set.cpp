@@ -20,8 +20,9 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate
             "contradict the base models, or the confidence event (probability 1 - delta) failed",
             projection.residual, radius));
     Vector estimated = parameters.space().weights(estimate.coordinates);
-    parts_ = std::make_shared<const Parts>(
-        Parts{parameters, estimate, std::move(projection), std::move(estimated), radius, refined});
+    Matrix dual_map = estimate.factor.triangularView<Eigen::Lower>().solve(parameters.space().basis.transpose());
+    parts_ = std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection),
+                                                 std::move(estimated), std::move(dual_map), radius, refined});
 }
 
 double ConfidenceSet::depth(const Vector& weights) const {
@@ -40,12 +41,34 @@ double ConfidenceSet::dual_norm(const Vector& x) const {
     return parts_->estimate.factor.triangularView<Eigen::Lower>().solve(x).norm();
 }
 
-double ConfidenceSet::support(const Vector& direction) const {
-    const double norm = dual_norm(parts_->parameters.space().basis.transpose() * direction);
+Interval ConfidenceSet::range(std::span<const double> direction) const {
+    // Called once for every pair, step and recursion, so without temporaries.
+    const Index d = features(), p = dimension();
+    const double* f = direction.data();
+    const double *estimated = parts_->estimated_weights.data(), *projected = parts_->projection.weights.data();
+    double at_estimate = 0, at_projection = 0, most = f[0], least = f[0];
+    for (Index i = 0; i < d; ++i) {
+        at_estimate += estimated[i] * f[i];
+        at_projection += projected[i] * f[i];
+        most = std::max(most, f[i]);
+        least = std::min(least, f[i]);
+    }
+    double square = 0;
+    for (Index k = 0; k < p; ++k) {
+        double sum = 0;
+        for (Index i = 0; i < d; ++i) sum += parts_->dual_map(k, i) * f[i];
+        square += sum * sum;
+    }
+    const double norm = std::sqrt(square);
+    if (parts_->parameters.kind() != ParameterSetKind::simplex) {
+        const Eigen::Map<const Vector> whole(f, d);
+        most = parts_->parameters.support(whole);
+        least = -parts_->parameters.support(-whole);
+    }
     // Both balls hold at once, and so does the parameter set [theory §3a, §3g].
-    return std::min({parts_->estimated_weights.dot(direction) + parts_->radius * norm,
-                     parts_->projection.weights.dot(direction) + parts_->refined_radius * norm,
-                     parts_->parameters.support(direction)});
+    const double radius = parts_->radius * norm, refined = parts_->refined_radius * norm;
+    return {std::max({at_estimate - radius, at_projection - refined, least}),
+            std::min({at_estimate + radius, at_projection + refined, most})};
 }
 
 }  // namespace alidade

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/width_table.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// For every (learned step, pair) an upper bound tau of the total variation between the learned
+/// transition law and every law that the confidence set leaves possible:
+/// min(refined radius * upper width, max_i TV(P_i, P~), 1).
+class DeviationTable {
+public:
+    DeviationTable(const LearnedModel& learned, const WidthTable& widths);
+
+    double at(Step h, Index pair) const noexcept { return row(h)[static_cast<std::size_t>(pair)]; }
+    std::span<const double> row(Step h) const noexcept;
+    /// Whether every deviation is exactly zero: there is nothing to learn.
+    bool zero() const noexcept { return zero_; }
+
+private:
+    Index pairs_;
+    bool homogeneous_;
+    bool zero_ = true;
+    std::vector<double> values_;  // sets x pairs
+};
+
+}  // namespace alidade

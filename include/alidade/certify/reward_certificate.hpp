@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "alidade/certify/knowledge.hpp"
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/model/policy.hpp"
+#include "alidade/model/reward.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// What is certain about one policy under one reward, on the real system, on the event that every
+/// confidence set contains its true weights (probability 1 - failure_probability). The policy may come
+/// from anywhere, and the reward may have been chosen after seeing everything.
+struct RewardCertificate {
+    Interval value;            ///< contains the policy's true value V^pi
+    double optimal_upper = 0;  ///< V* is at most this
+    double loss_bound = 0;     ///< V* - V^pi is at most this; the least of `methods`, clipped to [0, H]
+    bool vacuous = false;      ///< the loss bound is H or more
+    std::vector<std::pair<std::string, double>> methods;  ///< loss bounds by the name of their argument
+    double failure_probability = 0;                       ///< delta
+};
+
+/// Certifies by the recursions of [theory §3g]:
+///   U_h = max_a min(H-h, r + max_{theta in C_h} theta.phi_U),  L_h = max(0, r + min theta.phi_L) along
+/// the policy, and likewise the upper value of the policy. `plain` is U - L.
+RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy);
+
+/// The same, and the reward-free certificate plus the policy's shortfall in the model, which holds on the
+/// same event, as the further method `reward-free`.
+RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy);
+
+}  // namespace alidade

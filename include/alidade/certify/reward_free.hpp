@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "alidade/certify/deviation.hpp"
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// How much one (step, state, action) adds to a reward-free certificate: what the next experiment is for.
+struct Contribution {
+    Step step = 0;
+    State state = 0;
+    Action action = 0;
+    double amount = 0;  ///< in units of loss; all contributions sum to the bound, less the rounding slack
+};
+
+/// The claim: with probability 1 - failure_probability, for every reward in [0,1] at once, a policy
+/// optimal in the learned model loses at most `bound` on the real system (one that is eps short of
+/// optimal in the model, at most `bound` + eps).
+struct RewardFreeCertificate {
+    double bound = 0;      ///< min(least candidate, H)
+    bool vacuous = true;   ///< the least candidate is H or more: the bound says nothing
+    std::string method;    ///< the candidate that gave the bound
+    std::vector<std::pair<std::string, double>> candidates;  ///< every candidate, not clipped at H
+    double failure_probability = 0;                          ///< delta
+    std::vector<Contribution> contributions;                 ///< the largest, in falling order
+};
+
+/// Certifies by two recursions on the same confidence event and reports the smaller:
+///  - `model`: D_h = (P - P~) V + P~ D_{h+1}, so E_h = max_a min(H-1-h, (H-1-h) tau + P~ E_{h+1})
+///    [oracle §0.4];
+///  - `coupling`: the part of P~ that a coupling with the truth may lose is taken from the successors
+///    with the smallest error: W_h = max_a ((H-1-h) tau + (P~ less mass tau) W_{h+1}) [likelihood §4 A].
+/// The bound is twice the value at the start, plus a rounding slack. `most` contributions are returned.
+RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
+                                          std::size_t most = 10);
+
+/// E_h or W_h and the actions that attain them, for one of the recursions above.
+struct ErrorRecursion {
+    Matrix values;                ///< H rows of S; the last row is zero
+    std::vector<Action> actions;  ///< (H-1) x S: the worst action
+};
+
+ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations);
+ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations);
+
+}  // namespace alidade

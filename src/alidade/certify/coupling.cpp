@@ -1,0 +1,22 @@
+#include "coupling.hpp"
+
+#include <algorithm>
+
+namespace alidade::detail {
+
+double remove_mass(std::span<double> probabilities, std::span<const double> value, double removed,
+                   std::vector<std::pair<double, std::size_t>>& order) {
+    order.clear();
+    for (std::size_t j = 0; j < value.size(); ++j) order.emplace_back(value[j], j);
+    std::sort(order.begin(), order.end());
+    double rest = 0;
+    for (const auto& [v, j] : order) {
+        const double taken = std::min(removed, probabilities[j]);
+        probabilities[j] -= taken;
+        removed -= taken;
+        rest += probabilities[j] * v;
+    }
+    return rest;
+}
+
+}  // namespace alidade::detail
