@@ -23,9 +23,9 @@ struct Contribution {
 /// optimal in the learned model loses at most `bound` on the real system (one that is eps short of
 /// optimal in the model, at most `bound` + eps).
 struct RewardFreeCertificate {
-    double bound = 0;      ///< min(least candidate, H)
-    bool vacuous = true;   ///< the least candidate is H or more: the bound says nothing
-    std::string method;    ///< the candidate that gave the bound
+    double bound = 0;     ///< min(least candidate, H)
+    bool vacuous = true;  ///< the least candidate is H or more: the bound says nothing
+    std::string method;   ///< the candidate that gave the bound
     std::vector<std::pair<std::string, double>> candidates;  ///< every candidate, not clipped at H
     double failure_probability = 0;                          ///< delta
     std::vector<Contribution> contributions;                 ///< the largest, in falling order

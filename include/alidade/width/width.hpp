@@ -43,7 +43,7 @@ public:
     explicit Width(WidthOptions options = {});
 
     /// Brackets the maximum. `witness` holds m zeros or ones: a start on entry, the achieving V on
-    /// return. Throws BrokenInvariant if lower > upper.
+    /// return. `upper` does not depend on the start. Throws BrokenInvariant if lower > upper.
     WidthBracket bracket(const WidthProblem& problem, std::span<std::uint8_t> witness);
 
     /// Ascent from the witness alone: raises the norm until no V improves the linearisation, and
@@ -57,7 +57,7 @@ private:
 
     WidthOptions options_;
     std::vector<double> low_, norms_, high_, sum_, score_;
-    std::vector<std::uint8_t> trial_;
+    std::vector<std::uint8_t> trial_, best_;
 };
 
 /// The norm at one vertex: |sum of g_j over witness_j = 1|.

@@ -16,7 +16,8 @@ double farthest_base_model(const FeatureMap& features, Index pair, std::span<con
     for (Index i = 0; i < d; ++i) {
         double sum = 0;
         for (std::size_t j = 0; j < model.size(); ++j)
-            sum += std::abs(features.phi(first + static_cast<Index>(j))[static_cast<std::size_t>(i)] - model[j]);
+            sum +=
+                std::abs(features.phi(first + static_cast<Index>(j))[static_cast<std::size_t>(i)] - model[j]);
         largest = std::max(largest, sum / 2);
     }
     return largest;
@@ -28,7 +29,8 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
     : pairs_(learned.shape().pairs()), homogeneous_(learned.homogeneous()) {
     const FeatureMap& features = learned.model().features();
     const auto sets = static_cast<Index>(learned.sets().size());
-    expects(widths.sets == sets && widths.pairs == pairs_, "the width table belongs to another learned model");
+    expects(widths.sets == sets && widths.pairs == pairs_,
+            "the width table belongs to another learned model");
     values_.reserve(static_cast<std::size_t>(sets * pairs_));
     for (Index set = 0; set < sets; ++set) {
         const double radius = learned.sets()[static_cast<std::size_t>(set)].refined_radius();
@@ -36,8 +38,8 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
         for (Index pair = 0; pair < pairs_; ++pair) {
             double bound = std::min(1.0, radius * upper[static_cast<std::size_t>(pair)]);
             if (bound > 0 && features.kind() == FeatureKind::base_models)
-                bound = std::min(bound, farthest_base_model(features, pair,
-                                                            learned.model().probabilities(set, pair)));
+                bound = std::min(
+                    bound, farthest_base_model(features, pair, learned.model().probabilities(set, pair)));
             zero_ = zero_ && bound == 0;
             values_.push_back(bound);
         }
@@ -46,7 +48,8 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
 
 std::span<const double> DeviationTable::row(Step h) const noexcept {
     const Index set = homogeneous_ ? 0 : h;
-    return std::span(values_).subspan(static_cast<std::size_t>(set * pairs_), static_cast<std::size_t>(pairs_));
+    return std::span(values_).subspan(static_cast<std::size_t>(set * pairs_),
+                                      static_cast<std::size_t>(pairs_));
 }
 
 }  // namespace alidade

@@ -11,7 +11,9 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
 
 /// Bounds of E[value(s')] over the confidence set of step h. The last step's value is zero.
 class Backup {
@@ -83,10 +85,12 @@ void settle(RewardCertificate& certificate, double horizon) {
 
 RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
     const Shape& shape = learned.shape();
-    expects(reward.shape() == shape, "the reward's shape is not the model's ({} states, {} actions, horizon {})",
-            shape.states, shape.actions, shape.horizon);
-    expects(policy.shape() == shape, "the policy's shape is not the model's ({} states, {} actions, horizon {})",
-            shape.states, shape.actions, shape.horizon);
+    expects(reward.shape() == shape,
+            "the reward's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
+            shape.actions, shape.horizon);
+    expects(policy.shape() == shape,
+            "the policy's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
+            shape.actions, shape.horizon);
     const Bounds bounds = recurse(learned, reward, policy);
     const auto horizon = static_cast<double>(shape.horizon);
     const double slack = rounding_slack(shape.horizon);
@@ -103,8 +107,7 @@ RewardCertificate certify_reward(const LearnedModel& learned, const Reward& rewa
 RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy) {
     RewardCertificate certificate = certify_reward(knowledge.learned, reward, policy);
     const MixtureModel& model = knowledge.learned.model();
-    const double shortfall =
-        backward_induction(model, reward).value - evaluate(model, policy, reward).value;
+    const double shortfall = backward_induction(model, reward).value - evaluate(model, policy, reward).value;
     certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +
                                                         rounding_slack(knowledge.learned.shape().horizon));
     settle(certificate, static_cast<double>(knowledge.learned.shape().horizon));

@@ -9,7 +9,9 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
 
 /// Scratch of the coupling backup at one pair.
 struct Scratch {
@@ -168,12 +170,12 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
     certificate.contributions = coupled ? coupling_contributions(learned, deviations, coupling)
                                         : model_contributions(learned, deviations, model);
     const std::size_t kept = std::min(most, certificate.contributions.size());
-    std::ranges::partial_sort(certificate.contributions,
-                              certificate.contributions.begin() + static_cast<std::ptrdiff_t>(kept),
-                              [](const Contribution& a, const Contribution& b) {
-                                  if (a.amount != b.amount) return a.amount > b.amount;
-                                  return std::tie(a.step, a.state, a.action) < std::tie(b.step, b.state, b.action);
-                              });
+    std::ranges::partial_sort(
+        certificate.contributions, certificate.contributions.begin() + static_cast<std::ptrdiff_t>(kept),
+        [](const Contribution& a, const Contribution& b) {
+            if (a.amount != b.amount) return a.amount > b.amount;
+            return std::tie(a.step, a.state, a.action) < std::tie(b.step, b.state, b.action);
+        });
     certificate.contributions.resize(kept);
     return certificate;
 }

@@ -20,7 +20,8 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate
             "contradict the base models, or the confidence event (probability 1 - delta) failed",
             projection.residual, radius));
     Vector estimated = parameters.space().weights(estimate.coordinates);
-    Matrix dual_map = estimate.factor.triangularView<Eigen::Lower>().solve(parameters.space().basis.transpose());
+    Matrix dual_map =
+        estimate.factor.triangularView<Eigen::Lower>().solve(parameters.space().basis.transpose());
     parts_ = std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection),
                                                  std::move(estimated), std::move(dual_map), radius, refined});
 }
@@ -45,7 +46,8 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
     // Called once for every pair, step and recursion, so without temporaries.
     const Index d = features(), p = dimension();
     const double* f = direction.data();
-    const double *estimated = parts_->estimated_weights.data(), *projected = parts_->projection.weights.data();
+    const double *estimated = parts_->estimated_weights.data(),
+                 *projected = parts_->projection.weights.data();
     double at_estimate = 0, at_projection = 0, most = f[0], least = f[0];
     for (Index i = 0; i < d; ++i) {
         at_estimate += estimated[i] * f[i];

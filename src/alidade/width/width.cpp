@@ -83,13 +83,13 @@ double Width::flip_one_by_one(const WidthProblem& problem, std::span<std::uint8_
     return norm;
 }
 
+// From one start a coordinate of the metric, so that the result depends on the problem alone: an upper
+// bound made from it is the same whenever it is recomputed.
 double Width::search(const WidthProblem& problem, std::span<std::uint8_t> witness) {
     const Index p = problem.dimension, m = problem.successors;
     trial_.resize(at(m));
     sum_.resize(at(p));
-    ascend(problem, witness);
-    double best = flip_one_by_one(problem, witness);
-    // One start a coordinate of the metric: the warm start alone froze bad local optima [oracle §C.2].
+    double best = -1;
     for (Index i = 0; i < p; ++i) {
         for (Index j = 0; j < m; ++j)
             trial_[at(j)] = static_cast<std::uint8_t>(problem.generators[at(j * p + i)] > 0);
@@ -120,9 +120,16 @@ WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t>
         result.upper = result.lower * (1 + 1e-12);
         result.proof = WidthProof::enumeration;
     } else {
-        result.lower = search(problem, witness);
-        result.upper = eigenvalue_bound(problem, witness);
+        ascend(problem, witness);
+        const double warm = flip_one_by_one(problem, witness);
+        best_.resize(at(m));
+        result.lower = search(problem, best_);
+        result.upper = eigenvalue_bound(problem, best_);
         result.proof = WidthProof::eigenvalue;
+        if (warm > result.lower)
+            result.lower = warm;
+        else
+            std::ranges::copy(best_, witness.begin());
     }
     ensures(result.lower <= result.upper, "width bracket is [{}, {}] for {} successors in dimension {}",
             result.lower, result.upper, m, p);

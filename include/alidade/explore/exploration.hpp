@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/task.hpp"
+
+namespace alidade {
+
+/// Why an exploration ended.
+enum class Stopped { target, budget, interrupted };
+std::string to_string(Stopped stopped);
+
+/// A certificate on the way.
+struct TracePoint {
+    std::int64_t episodes = 0;
+    double bound = 0;  ///< the least candidate, not clipped at H
+    std::int64_t replans = 0;
+
+    bool operator==(const TracePoint&) const = default;
+};
+
+/// Where a running exploration stands.
+struct Progress {
+    std::int64_t episodes = 0;
+    std::int64_t replans = 0;
+    double certificate = 0;  ///< the best so far, at most H
+    double seconds = 0;      ///< since this call of run()
+};
+
+struct ExploreOptions {
+    std::int64_t episodes = 100'000;    ///< budget, >= 1: stop after this many in any case
+    std::optional<double> target;       ///< stop at the first reward-free certificate of at most this
+    std::function<bool()> interrupted;  ///< asked between batches; true stops the run
+    std::function<void(const Progress&)> observe;  ///< told after every batch; must be quick
+};
+
+/// Seconds spent, by kind of work.
+struct Spent {
+    double total = 0;     ///< of run(), everything included
+    double simulate = 0;  ///< running deployments
+    double plan = 0;      ///< computing policies and taking up counts
+    double certify = 0;   ///< computing certificates
+};
+
+/// The ready-made loop: ask, deploy, tell, certify; keeps the best iterate. It can be written down
+/// between batches and taken up again, and then equals one that was never stopped.
+class Exploration {
+public:
+    Exploration(const Task& task, const ExplorerEntry& algorithm, const ExplorerOptions& options);
+
+    /// Runs until the target, the budget or an interruption; may be called again with a larger budget or
+    /// a smaller target.
+    Stopped run(Deployer& system, const ExploreOptions& options);
+
+    const Explorer& explorer() const noexcept { return *explorer_; }
+    /// All transitions counted.
+    const Counts& counts() const noexcept { return counts_; }
+    /// The learned model with the smallest certificate so far (ties: the latest).
+    /// Computed before the first episode too.
+    const Knowledge& best();
+    /// What the best knowledge rests on.
+    const Record& best_evidence();
+    const std::vector<TracePoint>& trace() const noexcept { return trace_; }
+    const Spent& spent() const noexcept { return spent_; }
+
+    /// Everything needed to go on: loop and explorer.
+    Record memory();
+    /// Takes up a memory and the counts that go with it.
+    void restore(const Record& memory, Counts counts);
+
+private:
+    /// A candidate for what is handed over.
+    struct Iterate {
+        std::optional<Knowledge> knowledge;
+        Record evidence;
+        double bound = 0;  // the least candidate, not clipped at H
+    };
+
+    bool certificate_due(bool new_policy) const;
+    bool take_if_better(Iterate& iterate);
+    void certify();
+    void advance(Deployer& system, const Deployment& deployment, std::int64_t episodes);
+    void finish();
+    const Iterate& handed_over();
+
+    Task task_;
+    const ExplorerEntry& algorithm_;
+    ExplorerOptions options_;
+    std::unique_ptr<Explorer> explorer_;
+    Counts counts_, batch_;
+    Iterate scheduled_;               // the best of the certificates that the schedule asked for
+    std::optional<Iterate> final_;    // and of the one at the end of run()
+    std::int64_t certified_at_ = -1;  // episodes at the last scheduled certificate
+    std::vector<TracePoint> trace_;
+    Spent spent_;
+};
+
+}  // namespace alidade

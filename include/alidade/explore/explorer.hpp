@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "alidade/certify/knowledge.hpp"
+#include "alidade/explore/schedule.hpp"
+#include "alidade/model/counts.hpp"
+#include "alidade/model/policy.hpp"
+
+namespace alidade {
+
+/// One experiment: a policy and how many episodes to run it for.
+struct Deployment {
+    std::shared_ptr<const Policy> policy;
+    std::int64_t episodes = 1;  ///< fewer may be run, never more
+};
+
+/// Named arrays: how an explorer's memory is written down and read back.
+struct Record {
+    std::map<std::string, std::vector<double>> numbers;
+    std::map<std::string, std::vector<std::int64_t>> integers;
+    std::map<std::string, std::vector<std::uint8_t>> bytes;
+
+    bool operator==(const Record&) const = default;
+};
+
+/// Options that every explorer understands.
+struct ExplorerOptions {
+    double delta = 0.1;      ///< failure probability of everything claimed, in (0, 1)
+    std::uint64_t seed = 0;  ///< of the explorer's own draws (ties)
+    Schedule schedule;       ///< when to replan
+    int threads = 1;         ///< at least one; results do not depend on it
+};
+
+/// Decides where to look next. Ask for a deployment, run it, tell what was counted. Which experiments
+/// it chooses is a matter of taste; what `knowledge` claims is not.
+class Explorer {
+public:
+    virtual ~Explorer() = default;
+
+    /// The next experiment. Asking twice without telling gives the same one.
+    virtual Deployment ask() = 0;
+    /// What the experiment showed: counts of the deployment asked for, and of nothing else.
+    virtual void tell(const Counts& counts) = 0;
+    /// The learned model and its certificate now. Throws ModelContradiction if the data rule out the
+    /// model. Does not change what is asked next.
+    virtual Knowledge knowledge() = 0;
+
+    virtual std::int64_t episodes() const = 0;  ///< told so far
+    virtual std::int64_t replans() const = 0;   ///< policies computed, the first included
+
+    /// What `knowledge` rests on, and nothing more: the catalogue recomputes it from this.
+    virtual Record evidence() const = 0;
+    /// Everything: an explorer restored from it goes on as this one would.
+    virtual Record memory() const = 0;
+    /// Takes up a memory. Throws InvalidArgument if it does not fit.
+    virtual void restore(const Record& memory) = 0;
+};
+
+}  // namespace alidade

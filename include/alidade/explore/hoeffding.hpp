@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/confidence/width_table.hpp"
+#include "alidade/estimate/ridge_regression.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/task.hpp"
+#include "alidade/model/tangent_space.hpp"
+
+namespace alidade {
+
+/// How a regression explorer chooses actions.
+enum class ActionRule {
+    optimistic,  ///< towards what is uncertain: the greedy policy of the error recursion
+    uniform,     ///< every action equally likely: the baseline
+};
+
+/// The paper's Algorithm 1 with the sharp constants of [theory §3]: value-targeted ridge regression in
+/// the tangent space, features and targets from the V in {0,1} that attains each pair's width, and the
+/// greedy policy of E_h = max_a min(H-1-h, (H-1-h) beta width + P~ E_{h+1}) in place of the paper's
+/// doubly optimistic Q [paper, Alg. 1 lines 8-12; oracle §0.4].
+class HoeffdingExplorer final : public Explorer {
+public:
+    HoeffdingExplorer(Task task, ExplorerOptions options, ActionRule rule = ActionRule::optimistic);
+
+    Deployment ask() override;
+    void tell(const Counts& counts) override;
+    Knowledge knowledge() override;
+    std::int64_t episodes() const override { return episodes_; }
+    std::int64_t replans() const override { return replans_; }
+    Record evidence() const override;
+    Record memory() const override;
+    void restore(const Record& memory) override;
+
+    /// Statistics of every confidence set.
+    const std::vector<RidgeStatistics>& statistics() const noexcept { return statistics_; }
+
+private:
+    void replan();
+    bool refresh_due() const;
+    void refresh_widths();
+    void freeze_features();
+    void choose_actions();
+    bool determinant_doubled() const;
+
+    Task task_;
+    ExplorerOptions options_;
+    ActionRule rule_;
+    Shape shape_;
+    ParameterSet parameters_;
+    TangentFeatures tangent_;
+    std::vector<RidgeStatistics> statistics_;
+    std::int64_t episodes_ = 0, replans_ = 0;
+
+    // Of the policy in force:
+    std::shared_ptr<const Policy> policy_;
+    std::vector<ConfidenceSet> sets_;
+    WidthTable widths_;
+    std::vector<double> feature_;    // sets x pairs x p: psi_V of the frozen V
+    std::vector<double> baseline_;   // sets x pairs: what the centre predicts for V
+    std::vector<double> log_det_;    // of every set when the policy was computed
+    std::int64_t thorough_at_ = -1;  // episodes at the last thorough pass over the widths
+    bool replan_due_ = true;
+    bool widths_current_ = false;  // widths_ are those of statistics_
+};
+
+/// The knowledge that regression statistics support: sets, widths, certificate.
+Knowledge regression_knowledge(const Task& task, const TangentFeatures& tangent,
+                               std::span<const RidgeStatistics> statistics, std::int64_t episodes,
+                               double delta, int threads, WidthTable& widths);
+
+/// The same from an explorer's evidence.
+Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const ExplorerOptions& options);
+
+}  // namespace alidade

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "alidade/model/feature_map.hpp"
+#include "alidade/model/parameter_set.hpp"
+#include "alidade/model/shape.hpp"
+#include "alidade/model/start_law.hpp"
+#include "alidade/problem/problem.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// What an explorer may know of a problem: no reward and no truth, by type.
+struct Task {
+    SharedFeatures features;
+    Index horizon = 1;  ///< H >= 1
+    StartLaw start{0};
+    bool homogeneous = false;  ///< one set of weights for all steps; data are pooled
+
+    Shape shape() const { return {features->states(), features->actions(), horizon}; }
+};
+
+/// The part of a problem that exploration sees.
+Task task_of(const Problem& problem);
+
+}  // namespace alidade

@@ -1,0 +1,39 @@
+#include "alidade/explore/catalogue.hpp"
+
+#include "alidade/error.hpp"
+#include "alidade/explore/hoeffding.hpp"
+
+namespace alidade {
+
+const std::vector<ExplorerEntry>& explorers() {
+    static const std::vector<ExplorerEntry> entries = {
+        {.name = "hoeffding",
+         .summary = "value-targeted regression with Hoeffding bonuses: the paper's Algorithm 1",
+         .constants = {"sharp"},
+         .make =
+             [](const Task& task, const ExplorerOptions& options) {
+                 return std::make_unique<HoeffdingExplorer>(task, options, ActionRule::optimistic);
+             },
+         .recompute = recompute_hoeffding},
+        {.name = "uniform",
+         .summary = "uniform random actions, the baseline; the same regression and certificate",
+         .constants = {"sharp"},
+         .make =
+             [](const Task& task, const ExplorerOptions& options) {
+                 return std::make_unique<HoeffdingExplorer>(task, options, ActionRule::uniform);
+             },
+         .recompute = recompute_hoeffding},
+    };
+    return entries;
+}
+
+const ExplorerEntry& find_explorer(std::string_view name) {
+    std::string names;
+    for (const ExplorerEntry& entry : explorers()) {
+        if (entry.name == name) return entry;
+        names += (names.empty() ? "" : ", ") + entry.name;
+    }
+    throw InvalidArgument(fmt::format("unknown algorithm '{}'; must be one of {}", name, names));
+}
+
+}  // namespace alidade

@@ -1,0 +1,199 @@
+#include "alidade/explore/exploration.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// A certificate is due at a new policy, or with so many more episodes [design decision 2]; a new policy
+/// after fewer than the lesser growth (the `every` schedule) does not ask for one.
+constexpr double certificate_growth = 0.05;
+constexpr double policy_growth = 0.02;
+
+class Watch {
+public:
+    explicit Watch(double& total) : total_(total) {}
+    ~Watch() { total_ += seconds(); }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    }
+
+private:
+    double& total_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+double least_candidate(const RewardFreeCertificate& certificate) {
+    double least = certificate.candidates.front().second;
+    for (const auto& [name, value] : certificate.candidates) least = std::min(least, value);
+    return least;
+}
+
+}  // namespace
+
+std::string to_string(Stopped stopped) {
+    switch (stopped) {
+        case Stopped::target:
+            return "target";
+        case Stopped::budget:
+            return "budget";
+        case Stopped::interrupted:
+            break;
+    }
+    return "interrupted";
+}
+
+Exploration::Exploration(const Task& task, const ExplorerEntry& algorithm, const ExplorerOptions& options)
+    : task_(task),
+      algorithm_(algorithm),
+      options_(options),
+      explorer_(algorithm.make(task, options)),
+      counts_(task.features, task.horizon),
+      batch_(task.features, task.horizon) {}
+
+bool Exploration::certificate_due(bool new_policy) const {
+    if (!scheduled_.knowledge) return true;
+    const auto now = static_cast<double>(explorer_->episodes()), last = static_cast<double>(certified_at_);
+    if (now <= last) return false;
+    return now >= (1 + certificate_growth) * last || (new_policy && now >= (1 + policy_growth) * last);
+}
+
+bool Exploration::take_if_better(Iterate& iterate) {
+    Knowledge knowledge = explorer_->knowledge();
+    const double bound = least_candidate(knowledge.certificate);
+    // Ties go to the latest [design decision 3].
+    if (iterate.knowledge && bound > iterate.bound) return false;
+    iterate = {std::move(knowledge), explorer_->evidence(), bound};
+    return true;
+}
+
+void Exploration::certify() {
+    const Watch watch(spent_.certify);
+    take_if_better(scheduled_);
+    certified_at_ = explorer_->episodes();
+    trace_.push_back({certified_at_, scheduled_.bound, explorer_->replans()});
+}
+
+Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
+    expects(options.episodes >= 1, "episodes is {}; must be at least 1", options.episodes);
+    expects(!options.target || *options.target > 0, "target is {}; must be greater than 0",
+            options.target.value_or(0));
+    const Watch watch(spent_.total);
+    final_.reset();
+    const auto met = [&](const Iterate& iterate) {
+        return options.target && iterate.knowledge->certificate.bound <= *options.target;
+    };
+    while (true) {
+        const std::int64_t replans = explorer_->replans();
+        Deployment deployment;
+        {
+            const Watch planning(spent_.plan);
+            deployment = explorer_->ask();
+        }
+        if (certificate_due(explorer_->replans() != replans)) certify();
+        if (met(scheduled_)) return Stopped::target;
+        const std::int64_t left = options.episodes - explorer_->episodes();
+        const bool interrupted = options.interrupted && options.interrupted();
+        if (left <= 0 || interrupted) {
+            finish();
+            if (met(*final_)) return Stopped::target;
+            return left <= 0 ? Stopped::budget : Stopped::interrupted;
+        }
+        advance(system, deployment, std::min(left, deployment.episodes));
+        if (options.observe)
+            options.observe({explorer_->episodes(), explorer_->replans(),
+                             scheduled_.knowledge->certificate.bound, watch.seconds()});
+    }
+}
+
+void Exploration::advance(Deployer& system, const Deployment& deployment, std::int64_t episodes) {
+    batch_.clear();
+    {
+        const Watch simulation(spent_.simulate);
+        system.deploy(*deployment.policy, explorer_->episodes(), episodes, batch_);
+    }
+    const Watch planning(spent_.plan);
+    explorer_->tell(batch_);
+    counts_ += batch_;
+}
+
+// The certificate at the end is reported but not remembered: a resumed run must not be able to tell
+// that it was ever stopped.
+void Exploration::finish() {
+    final_ = scheduled_;
+    if (explorer_->episodes() == certified_at_) return;
+    const Watch watch(spent_.certify);
+    take_if_better(*final_);
+}
+
+const Exploration::Iterate& Exploration::handed_over() {
+    if (final_) return *final_;
+    if (!scheduled_.knowledge) certify();
+    return scheduled_;
+}
+
+const Knowledge& Exploration::best() {
+    return *handed_over().knowledge;
+}
+
+const Record& Exploration::best_evidence() {
+    return handed_over().evidence;
+}
+
+Record Exploration::memory() {
+    Record record = explorer_->memory();
+    if (!scheduled_.knowledge) return record;
+    for (const auto& [name, values] : scheduled_.evidence.numbers) record.numbers["best." + name] = values;
+    for (const auto& [name, values] : scheduled_.evidence.integers) record.integers["best." + name] = values;
+    for (const auto& [name, values] : scheduled_.evidence.bytes) record.bytes["best." + name] = values;
+    record.numbers["best_bound"] = {scheduled_.bound};
+    record.integers["certified_at"] = {certified_at_};
+    for (const TracePoint& point : trace_) {
+        record.integers["trace.episodes"].push_back(point.episodes);
+        record.integers["trace.replans"].push_back(point.replans);
+        record.numbers["trace.bound"].push_back(point.bound);
+    }
+    return record;
+}
+
+namespace {
+
+template <class T>
+void take_prefixed(const std::map<std::string, std::vector<T>>& from,
+                   std::map<std::string, std::vector<T>>& to) {
+    constexpr std::string_view prefix = "best.";
+    for (const auto& [name, values] : from)
+        if (name.starts_with(prefix)) to[name.substr(prefix.size())] = values;
+}
+
+}  // namespace
+
+void Exploration::restore(const Record& memory, Counts counts) {
+    explorer_->restore(memory);
+    expects(counts.shape() == counts_.shape() && counts.episodes() == explorer_->episodes(),
+            "the stored counts are of {} episodes, the stored explorer of {}; the run is damaged",
+            counts.episodes(), explorer_->episodes());
+    counts_ = std::move(counts);
+    scheduled_ = {};
+    final_.reset();
+    trace_.clear();
+    if (!memory.numbers.contains("best_bound")) return;
+    take_prefixed(memory.numbers, scheduled_.evidence.numbers);
+    take_prefixed(memory.integers, scheduled_.evidence.integers);
+    take_prefixed(memory.bytes, scheduled_.evidence.bytes);
+    scheduled_.knowledge = algorithm_.recompute(task_, scheduled_.evidence, options_);
+    scheduled_.bound = memory.numbers.at("best_bound").at(0);
+    certified_at_ = memory.integers.at("certified_at").at(0);
+    const auto& episodes = memory.integers.at("trace.episodes");
+    for (std::size_t i = 0; i < episodes.size(); ++i)
+        trace_.push_back(
+            {episodes[i], memory.numbers.at("trace.bound").at(i), memory.integers.at("trace.replans").at(i)});
+}
+
+}  // namespace alidade

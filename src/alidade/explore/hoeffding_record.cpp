@@ -1,0 +1,107 @@
+#include <cmath>
+
+#include "alidade/error.hpp"
+#include "alidade/explore/hoeffding.hpp"
+
+// How the regression explorer is written down and read back.
+namespace alidade {
+
+namespace {
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+template <class T>
+const std::vector<T>& field(const std::map<std::string, std::vector<T>>& fields, const std::string& name,
+                            std::size_t size) {
+    const auto place = fields.find(name);
+    expects(place != fields.end(), "the stored exploration has no '{}'", name);
+    expects(place->second.size() == size, "the stored '{}' has {} values; must have {}", name,
+            place->second.size(), size);
+    return place->second;
+}
+
+void write_statistics(const std::vector<RidgeStatistics>& statistics, Record& record) {
+    auto& gram = record.numbers["gram"];
+    auto& moment = record.numbers["moment"];
+    auto& observations = record.integers["observations"];
+    for (const RidgeStatistics& step : statistics) {
+        for (Index j = 0; j < step.dimension(); ++j)
+            for (Index i = 0; i < step.dimension(); ++i)
+                gram.push_back(step.gram(std::max(i, j), std::min(i, j)));
+        moment.insert(moment.end(), step.moment.data(), step.moment.data() + step.moment.size());
+        observations.push_back(step.observations);
+    }
+}
+
+std::vector<RidgeStatistics> read_statistics(const Record& record, Index sets, Index p) {
+    const auto& gram = field(record.numbers, "gram", at(sets * p * p));
+    const auto& moment = field(record.numbers, "moment", at(sets * p));
+    const auto& observations = field(record.integers, "observations", at(sets));
+    std::vector<RidgeStatistics> statistics(at(sets), RidgeStatistics(p));
+    for (Index k = 0; k < sets; ++k) {
+        RidgeStatistics& step = statistics[at(k)];
+        step.gram = Eigen::Map<const Matrix>(gram.data() + k * p * p, p, p);
+        step.moment = Eigen::Map<const Vector>(moment.data() + k * p, p);
+        step.observations = observations[at(k)];
+        expects(step.gram.allFinite() && step.moment.allFinite(), "the stored statistics are not finite");
+    }
+    return statistics;
+}
+
+}  // namespace
+
+Record HoeffdingExplorer::evidence() const {
+    Record record;
+    write_statistics(statistics_, record);
+    record.integers["episodes"] = {episodes_};
+    return record;
+}
+
+Record HoeffdingExplorer::memory() const {
+    Record record = evidence();
+    record.integers["progress"] = {replans_, thorough_at_, replan_due_ ? 1 : 0, policy_ ? 1 : 0};
+    record.numbers["log_det"] = log_det_;
+    record.numbers["width"] = widths_.lower;
+    record.bytes["witness"] = widths_.witness;
+    auto& actions = record.integers["actions"];
+    if (policy_ && policy_->is_deterministic())
+        actions.assign(policy_->actions().begin(), policy_->actions().end());
+    return record;
+}
+
+void HoeffdingExplorer::restore(const Record& memory) {
+    const Index p = tangent_.space.dimension();
+    statistics_ = read_statistics(memory, widths_.sets, p);
+    episodes_ = field(memory.integers, "episodes", 1)[0];
+    const auto& progress = field(memory.integers, "progress", 4);
+    replans_ = progress[0];
+    thorough_at_ = progress[1];
+    replan_due_ = progress[2] != 0;
+    log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
+    widths_.lower = field(memory.numbers, "width", widths_.lower.size());
+    widths_.witness = field(memory.bytes, "witness", widths_.witness.size());
+    widths_current_ = false;
+    policy_.reset();
+    freeze_features();
+    if (progress[3] == 0) return;
+    if (rule_ == ActionRule::uniform) {
+        choose_actions();
+        return;
+    }
+    const auto& actions = field(memory.integers, "actions", at(shape_.horizon * shape_.states));
+    policy_ = std::make_shared<const Policy>(
+        Policy::deterministic(shape_, std::vector<std::int32_t>(actions.begin(), actions.end())));
+}
+
+Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const ExplorerOptions& options) {
+    const ParameterSet parameters = ParameterSet::of(*task.features);
+    const TangentFeatures tangent(*task.features, parameters.space());
+    WidthTable widths(confidence_sets(task.horizon, task.homogeneous), *task.features);
+    const auto statistics = read_statistics(evidence, widths.sets, parameters.space().dimension());
+    return regression_knowledge(task, tangent, statistics, field(evidence.integers, "episodes", 1)[0],
+                                options.delta, options.threads, widths);
+}
+
+}  // namespace alidade
