@@ -8,12 +8,12 @@ namespace alidade {
 
 namespace {
 
-/// Below this mean the sampler inverts; transformed rejection is proved for means of at least 10
-/// [Hörmann 1993, The generation of binomial random variates, Alg. BTRS].
-constexpr double smallest_rejection_mean = 10;
+/// Below this mean the sampler inverts. Transformed rejection needs a mean of at least 10
+/// [Hörmann 1993, The generation of binomial random variates, Alg. BTRS], and is faster from about here.
+constexpr double smallest_rejection_mean = 16;
 
-/// A mean below 10 exceeds this with probability below 1e-100.
-constexpr std::int64_t largest_inverted = 150;
+/// A binomial of a smaller mean exceeds this with probability below 1e-100.
+constexpr std::int64_t largest_inverted = 200;
 
 /// log k! - (log sqrt(2 pi) + (k + 1/2) log(k + 1) - (k + 1)).
 double stirling_remainder(std::int64_t k) {
@@ -30,10 +30,14 @@ double stirling_remainder(std::int64_t k) {
 
 /// m (x log x - x + 1) - log(x) / 2 at x = 1 + t: one factorial's share of -log pmf, less its remainder.
 double scaled_deviance(double m, double t) {
-    if (std::abs(t) < 1e-3) {
-        // Both brackets cancel near t = 0; the first terms left out are below 1e-16 of the sums.
-        const double deviance = t * t * (1.0 / 2 - t * (1.0 / 6 - t * (1.0 / 12 - t * (1.0 / 20 - t / 30))));
-        const double logarithm = t * (1 - t * (1.0 / 2 - t * (1.0 / 3 - t * (1.0 / 4 - t / 5))));
+    if (std::abs(t) < 0.02) {
+        // The bracket cancels near t = 0. The first terms left out are below 2e-13 of the sums.
+        const double deviance =
+            t * t *
+            (1.0 / 2 -
+             t * (1.0 / 6 - t * (1.0 / 12 - t * (1.0 / 20 - t * (1.0 / 30 - t * (1.0 / 42 - t / 56))))));
+        const double logarithm =
+            t * (1 - t * (1.0 / 2 - t * (1.0 / 3 - t * (1.0 / 4 - t * (1.0 / 5 - t * (1.0 / 6 - t / 7))))));
         return m * deviance - logarithm / 2;
     }
     const double logarithm = std::log1p(t);
