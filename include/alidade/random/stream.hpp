@@ -22,7 +22,8 @@ std::array<std::uint64_t, 4> philox(const std::array<std::uint64_t, 4>& counter,
 /// A sequence of random 64-bit words, addressed and not seeded: key = (seed, purpose), counter =
 /// (block, step, episode, 0). The same address gives the same words on any thread, rank or machine,
 /// and in NumPy: `numpy.random.Philox(key=[seed, purpose], counter=[c, step, episode, 0])` starts at
-/// our block c+1, because it increments before it draws.
+/// our block c+1, because it increments before it draws (pass uint64 arrays: NumPy rounds a list that
+/// mixes numbers above and below 2^63).
 class Stream {
 public:
     Stream(std::uint64_t seed, Purpose purpose, std::uint64_t episode = 0, std::uint64_t step = 0);
