@@ -28,11 +28,13 @@ inline Stream test_stream(std::uint64_t seed, std::uint64_t part = 0) {
 
 /// Sizes of a random model.
 struct RandomSizes {
-    Shape shape{5, 3, 4};      ///< S, A, H
-    Index features = 3;        ///< d
-    Index successors = 3;      ///< m <= S, of every pair
-    bool start_law = false;    ///< start from a distribution instead of state 0
-    bool homogeneous = false;  ///< one row of weights for all steps
+    Shape shape {
+        5, 3, 4 double concentration = 1;  ///< of the Dirichlet laws of the base rows
+    };                                     ///< S, A, H
+    Index features = 3;                    ///< d
+    Index successors = 3;                  ///< m <= S, of every pair
+    bool start_law = false;                ///< start from a distribution instead of state 0
+    bool homogeneous = false;              ///< one row of weights for all steps
 };
 
 /// `count` distinct states, ascending.
@@ -48,8 +50,8 @@ inline std::vector<std::int64_t> random_states(Stream& random, Index states, Ind
     return all;
 }
 
-/// d base kernels as in a garnet: a pair has the same random successors in each, with laws drawn
-/// uniformly from the simplex.
+/// d base kernels as in a garnet: a pair has the same random successors in each, with
+/// Dirichlet laws.
 inline std::vector<BaseKernel> random_kernels(Stream& random, const RandomSizes& sizes) {
     std::vector<BaseKernel> kernels(static_cast<std::size_t>(sizes.features));
     for (BaseKernel& kernel : kernels) {
@@ -60,7 +62,7 @@ inline std::vector<BaseKernel> random_kernels(Stream& random, const RandomSizes&
     for (Index pair = 0; pair < sizes.shape.pairs(); ++pair) {
         const auto targets = random_states(random, sizes.shape.states, sizes.successors);
         for (BaseKernel& kernel : kernels) {
-            const auto law = sample_dirichlet(random, sizes.successors, 1.0);
+            const auto law = sample_dirichlet(random, sizes.successors, sizes.concentration);
             kernel.targets.insert(kernel.targets.end(), targets.begin(), targets.end());
             kernel.probabilities.insert(kernel.probabilities.end(), law.begin(), law.end());
             kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
