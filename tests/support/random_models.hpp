@@ -28,13 +28,12 @@ inline Stream test_stream(std::uint64_t seed, std::uint64_t part = 0) {
 
 /// Sizes of a random model.
 struct RandomSizes {
-    Shape shape {
-        5, 3, 4 double concentration = 1;  ///< of the Dirichlet laws of the base rows
-    };                                     ///< S, A, H
-    Index features = 3;                    ///< d
-    Index successors = 3;                  ///< m <= S, of every pair
-    bool start_law = false;                ///< start from a distribution instead of state 0
-    bool homogeneous = false;              ///< one row of weights for all steps
+    Shape shape{5, 3, 4};      ///< S, A, H
+    Index features = 3;        ///< d
+    Index successors = 3;      ///< m <= S, of every pair
+    bool start_law = false;    ///< start from a distribution instead of state 0
+    bool homogeneous = false;  ///< one row of weights for all steps
+    double concentration = 1;  ///< of the Dirichlet laws of the base rows
 };
 
 /// `count` distinct states, ascending.
