@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "alidade/environment/environment.hpp"
 #include "alidade/model/mixture_model.hpp"
 
@@ -12,12 +14,14 @@ public:
 
     const Shape& shape() const override { return model_.shape(); }
     State reset(Stream& random) override;
+    /// Throws InvalidArgument if the action is out of range or the episode is over (or never began).
     State step(Action action, Stream& random) override;
 
 private:
     MixtureModel model_;
+    std::vector<double> start_weights_;
     State state_ = 0;
-    Step h_ = 0;
+    Step h_;
 };
 
 }  // namespace alidade

@@ -1,0 +1,43 @@
+#include "alidade/plan/backup.hpp"
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+void expect_same_shape(const Shape& model, const Shape& other, const char* what) {
+    expects(model == other, "the {} is for {} states, {} actions and horizon {}, the model has {}, {} and {}",
+            what, other.states, other.actions, other.horizon, model.states, model.actions, model.horizon);
+}
+
+void optimal_backup(const MixtureModel& model, const Reward& reward, Step h, const double* next,
+                    double* value, std::int32_t* action) {
+    const FeatureMap& features = model.features();
+    const Index states = model.shape().states;
+    const Index actions = model.shape().actions;
+    const double* const probabilities = model.probabilities(h).data();
+    const std::int32_t* const targets = features.targets().data();
+    const double* const rewards = reward.at(h).data();
+
+    Index pair = 0;
+    Index begin = 0;
+    for (State s = 0; s < states; ++s) {
+        double best = -1;  // below every value: rewards are not negative
+        Action first = 0;
+        for (Action a = 0; a < actions; ++a, ++pair) {
+            double total = rewards[pair];
+            if (next != nullptr) {
+                const Index end = features.first_entry(pair + 1);
+                total += expect_entries(probabilities, targets, begin, end, next);
+                begin = end;
+            }
+            if (total > best) {
+                best = total;
+                first = a;
+            }
+        }
+        value[s] = best;
+        action[s] = static_cast<std::int32_t>(first);
+    }
+}
+
+}  // namespace alidade

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "alidade/model/mixture_model.hpp"
+#include "alidade/model/reward.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// sum over the entries of a pair of probability times value of the target, in the order of entries.
+/// The arrays are those of all entries (probabilities, targets) and of all states (value).
+inline double expect_entries(const double* probabilities, const std::int32_t* targets, Index begin, Index end,
+                             const double* value) {
+    double sum = 0;
+    for (Index entry = begin; entry < end; ++entry) sum += probabilities[entry] * value[targets[entry]];
+    return sum;
+}
+
+/// Throws InvalidArgument unless both shapes agree; `what` names the second in the message.
+void expect_same_shape(const Shape& model, const Shape& other, const char* what);
+
+/// The Bellman backup of step h: value[s] = max over a of r_h(s,a) + E[next(s') | s,a], and the first
+/// action that attains it. All arrays have one number a state. A null `next` stands for zero.
+void optimal_backup(const MixtureModel& model, const Reward& reward, Step h, const double* next,
+                    double* value, std::int32_t* action);
+
+}  // namespace alidade
