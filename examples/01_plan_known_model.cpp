@@ -10,7 +10,7 @@ int main() {
     const alidade::MixtureModel model = problem.true_model();
     const alidade::Shape& shape = problem.shape();
     fmt::print("{}: {} states, {} actions, {} base models, {} steps\n", problem.name(), shape.states,
-               shape.actions, shape.features, shape.horizon);
+               shape.actions, problem.features().features(), shape.horizon);
 
     for (const alidade::NamedReward& named : problem.rewards()) {
         const alidade::OptimalPlan plan = alidade::backward_induction(model, named.reward);
