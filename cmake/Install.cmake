@@ -14,6 +14,6 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/alidadeConfigVersio
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/alidadeConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/alidadeConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/alidade)
-if(ALIDADE_APPS)
+if(TARGET alidade_cli)
   install(TARGETS alidade_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Checks which room includes which: lower rooms never see higher ones, neighbours never see each other.
+
+    dependency_order.py [ROOT]      check include/, src/, apps/ and python/ under ROOT (default: this repository)
+    dependency_order.py --self-test check that planted violations are found, and nothing else
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+# From the ground up. A room sees every room on a lower level, itself, and the headers at the root
+# (types.hpp, error.hpp); rooms on one level do not see each other.
+LEVELS = [
+    ["random"],
+    ["model"],
+    ["theory", "width"],
+    ["problem", "environment", "estimate", "plan"],
+    ["confidence"],
+    ["certify"],
+    ["explore", "audit"],
+    ["io"],
+    ["apps", "python"],
+]
+ROOT_HEADERS = {"types.hpp", "error.hpp"}
+LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]alidade/([^">]+)[">]')
+
+
+def room_of(path):
+    """The room of a file given relative to the root of the repository; None for the headers at the root."""
+    parts = path.parts
+    if parts[0] in ("apps", "python"):
+        return parts[0]
+    return parts[2] if len(parts) > 3 else None
+
+
+def complaint(room, target):
+    """Why a file of `room` may not include alidade/`target`, or None if it may."""
+    seen = target.split("/")[0] if "/" in target else None
+    if seen is None:
+        return None if target in ROOT_HEADERS else f"alidade/{target} belongs to no room"
+    if seen not in LEVEL_OF:
+        return f"'{seen}' is no room"
+    if room is None:
+        return f"types.hpp and error.hpp see no room, not even '{seen}'"
+    if room == seen or LEVEL_OF[seen] < LEVEL_OF[room]:
+        return None
+    if LEVEL_OF[seen] == LEVEL_OF[room]:
+        return f"'{room}' and '{seen}' are on one level and do not see each other"
+    return f"'{seen}' is above '{room}'"
+
+
+def violations(root):
+    """All offending lines as (path, line number, reason)."""
+    found = []
+    for folder in ("include/alidade", "src/alidade", "apps", "python"):
+        for file in sorted((root / folder).rglob("*.[ch]pp")):
+            path = file.relative_to(root)
+            room = room_of(path)
+            if room is not None and room not in LEVEL_OF:
+                found.append((path, 1, f"'{room}' is no room; add it to {Path(__file__).name}"))
+                continue
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+                match = INCLUDE.match(line)
+                reason = match and complaint(room, match.group(1))
+                if reason:
+                    found.append((path, number, reason))
+    return found
+
+
+def check(root):
+    found = violations(root)
+    for path, number, reason in found:
+        print(f"{path}:{number}: {reason}")
+    if found:
+        order = " <- ".join("{" + ", ".join(rooms) + "}" if len(rooms) > 1 else rooms[0] for rooms in LEVELS)
+        print(f"The order is: {order}")
+        return 1
+    return 0
+
+
+def self_test():
+    files = {
+        "include/alidade/types.hpp": "#pragma once\n",
+        "include/alidade/error.hpp": '#include "alidade/model/shape.hpp"\n',  # the root sees no room
+        "include/alidade/model/shape.hpp": '#include "alidade/types.hpp"\n#include "alidade/plan/planner.hpp"\n',
+        "include/alidade/plan/planner.hpp": '#include "alidade/model/shape.hpp"\n#include "alidade/error.hpp"\n',
+        "src/alidade/plan/planner.cpp": '#include "alidade/plan/planner.hpp"\n\n#include <alidade/problem/p.hpp>\n',
+        "src/alidade/theory/radius.cpp": '#include "alidade/width/bracket.hpp"\n',
+        "src/alidade/io/store.cpp": '#include "alidade/explore/explorer.hpp"\n#include "alidade/extra.hpp"\n',
+        "src/alidade/io/json.hpp": '// #include "alidade/apps/x.hpp" is only talked about\n',
+        "apps/alidade/main.cpp": '#include "alidade/io/store.hpp"\n#include "alidade/cellar/wine.hpp"\n',
+    }
+    planted = {
+        ("include/alidade/error.hpp", 1),
+        ("include/alidade/model/shape.hpp", 2),
+        ("src/alidade/plan/planner.cpp", 3),
+        ("src/alidade/theory/radius.cpp", 1),
+        ("src/alidade/io/store.cpp", 2),
+        ("apps/alidade/main.cpp", 2),
+    }
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+        found = {(path.as_posix(), number) for path, number, _ in violations(root)}
+    if found != planted:
+        print(f"self-test failed: missed {sorted(planted - found)}, invented {sorted(found - planted)}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
+    sys.exit(check(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent))
