@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "alidade/explore/exploration.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/schedule.hpp"
+#include "alidade/model/counts.hpp"
+#include "alidade/problem/problem.hpp"
+
+namespace alidade {
+
+/// What a run was asked to do. Two runs of one problem with equal options are the same run.
+struct RunOptions {
+    std::string algorithm = "hoeffding";
+    std::string constants = "sharp";
+    double delta = 0.1;
+    std::uint64_t seed = 0;
+    Schedule schedule;
+
+    bool operator==(const RunOptions&) const = default;
+};
+
+/// Where a run stands: enough to go on as if it had never stopped.
+struct RunCheckpoint {
+    Record memory;  ///< of the exploration: loop and explorer
+    Counts counts;  ///< all transitions counted
+};
+
+/// What the last call left behind: the knowledge that is handed over and how it came about.
+struct RunResult {
+    Record evidence;            ///< of the best iterate; its knowledge is recomputed from this
+    std::int64_t episodes = 0;  ///< run in all
+    std::int64_t replans = 0;
+    double reward_free = 0;     ///< the certificate that was reported
+    std::string method;         ///< the candidate that gave it
+    std::vector<std::pair<std::string, double>> candidates;  ///< not clipped at H
+    std::string stopped;        ///< "target", "budget" or "interrupted"
+    Spent spent;
+};
+
+/// A run on disk: a folder with `run.sqlite` (WAL mode, one writer). The features travel inside, so a
+/// run can be certified when the problem's folder has moved. Every call that writes is one transaction:
+/// killed anywhere, nothing acknowledged is lost.
+class RunStore {
+public:
+    /// Starts a run in a new or empty folder. `source` is how the user named the problem. Throws
+    /// InvalidArgument if the folder holds a run already.
+    static RunStore create(const std::filesystem::path& folder, const Problem& problem,
+                           const std::string& source, const RunOptions& options);
+    /// Opens an existing run. Throws InvalidArgument naming what is wrong with the folder.
+    static RunStore open(const std::filesystem::path& folder);
+    /// Whether the folder holds a run.
+    static bool exists(const std::filesystem::path& folder);
+    /// Deletes the run in the folder, and nothing else in it.
+    static void remove(const std::filesystem::path& folder);
+
+    RunStore(RunStore&&) noexcept;
+    RunStore& operator=(RunStore&&) noexcept;
+    ~RunStore();
+
+    const std::filesystem::path& folder() const noexcept;
+    /// The problem as it was when the run was created, truth and rewards included.
+    const Problem& problem() const noexcept;
+    /// problem_hash() of it.
+    const std::string& problem_hash() const noexcept;
+    const std::string& source() const noexcept;
+    const RunOptions& options() const noexcept;
+
+    void save(const RunCheckpoint& checkpoint);
+    void save(const RunCheckpoint& checkpoint, const RunResult& result);
+    std::optional<RunCheckpoint> checkpoint() const;
+    std::optional<RunResult> result() const;
+
+private:
+    struct Connection;
+    explicit RunStore(std::unique_ptr<Connection> connection);
+    std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace alidade
