@@ -37,10 +37,10 @@ struct RunResult {
     Record evidence;            ///< of the best iterate; its knowledge is recomputed from this
     std::int64_t episodes = 0;  ///< run in all
     std::int64_t replans = 0;
-    double reward_free = 0;     ///< the certificate that was reported
-    std::string method;         ///< the candidate that gave it
+    double reward_free = 0;                                  ///< the certificate that was reported
+    std::string method;                                      ///< the candidate that gave it
     std::vector<std::pair<std::string, double>> candidates;  ///< not clipped at H
-    std::string stopped;        ///< "target", "budget" or "interrupted"
+    std::string stopped;                                     ///< "target", "budget" or "interrupted"
     Spent spent;
 };
 

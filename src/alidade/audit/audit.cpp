@@ -1,0 +1,125 @@
+#include "alidade/audit/audit.hpp"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "adversary.hpp"
+#include "alidade/certify/reward_certificate.hpp"
+#include "alidade/error.hpp"
+#include "alidade/random/samplers.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr double tolerance = 1e-9;
+
+/// 0/1, uniform, and sparse rewards in turn; half of the sparse ones ask to be in one state at the end.
+Reward random_reward(const Shape& shape, std::uint64_t seed, Index number) {
+    Stream random(seed, Purpose::audit, static_cast<std::uint64_t>(number));
+    const auto size = static_cast<std::size_t>(shape.horizon * shape.pairs());
+    std::vector<double> values(size, 0.0);
+    if (number % 6 == 5) {
+        const State goal = sample_index(random, shape.states);
+        for (Action a = 0; a < shape.actions; ++a)
+            values[static_cast<std::size_t>((shape.horizon - 1) * shape.pairs() + shape.pair(goal, a))] = 1;
+        return {shape, std::move(values)};
+    }
+    for (double& value : values) {
+        const double u = sample_uniform(random);
+        value = number % 3 == 0 ? (u < 0.5 ? 1.0 : 0.0) : number % 3 == 1 ? u : (u < 0.05 ? 1.0 : 0.0);
+    }
+    return {shape, std::move(values)};
+}
+
+struct Finding {
+    double loss = 0;
+    double bound = 0;
+    bool violation = false;
+};
+
+Finding examine(const Knowledge& knowledge, const Reward& reward, const detail::TrueLoss& truth) {
+    const RewardCertificate certificate = certify_reward(knowledge, reward, truth.policy);
+    const bool violation = truth.loss() > certificate.loss_bound + tolerance ||
+                           truth.loss() > knowledge.certificate.bound + tolerance ||
+                           truth.value < certificate.value.lower - tolerance ||
+                           truth.value > certificate.value.upper + tolerance ||
+                           truth.optimal > certificate.optimal_upper + tolerance;
+    return {truth.loss(), certificate.loss_bound, violation};
+}
+
+std::vector<Finding> examine_random(const Knowledge& knowledge, const MixtureModel& truth,
+                                    const AuditOptions& options) {
+    std::vector<Finding> findings(static_cast<std::size_t>(options.rewards));
+    tbb::task_arena arena(options.threads);
+    arena.execute([&] {
+        tbb::parallel_for(Index{0}, options.rewards, [&](Index i) {
+            const Reward reward = random_reward(truth.shape(), options.seed, i);
+            findings[static_cast<std::size_t>(i)] =
+                examine(knowledge, reward, detail::measure_loss(knowledge.learned, truth, reward));
+        });
+    });
+    return findings;
+}
+
+void search_worst(const Knowledge& knowledge, const MixtureModel& truth, const std::vector<Finding>& findings,
+                  const AuditOptions& options, AuditResult& result) {
+    std::vector<Index> order(findings.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    std::ranges::stable_sort(order, [&](Index a, Index b) {
+        return findings[static_cast<std::size_t>(a)].loss > findings[static_cast<std::size_t>(b)].loss;
+    });
+    const Index starts = std::min(options.climb_starts, options.rewards);
+    for (Index k = 0; k < starts; ++k) {
+        const Index steps = options.climb_steps / starts + (k < options.climb_steps % starts ? 1 : 0);
+        if (steps == 0) continue;
+        Stream random(options.seed, Purpose::audit, static_cast<std::uint64_t>(options.rewards + k), 1);
+        const Reward start = random_reward(truth.shape(), options.seed, order[static_cast<std::size_t>(k)]);
+        detail::climb(knowledge.learned, truth, start, steps, random,
+                      [&](const Reward& reward, const detail::TrueLoss& loss, bool accepted) {
+                          ++result.rewards;
+                          result.max_gap = std::max(result.max_gap, loss.loss());
+                          const bool violation = accepted
+                                                     ? examine(knowledge, reward, loss).violation
+                                                     : loss.loss() > knowledge.certificate.bound + tolerance;
+                          result.violations += violation ? 1 : 0;
+                      });
+    }
+}
+
+}  // namespace
+
+double true_loss(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward) {
+    return detail::measure_loss(learned, truth, reward).loss();
+}
+
+AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const AuditOptions& options) {
+    expects(truth.shape() == knowledge.learned.shape(), "the truth has another shape than the learned model");
+    expects(options.rewards >= 1, "rewards is {}; must be at least 1", options.rewards);
+    expects(options.climb_steps >= 0 && options.climb_starts >= 1,
+            "climb_steps is {} and climb_starts {}; must be at least 0 and 1", options.climb_steps,
+            options.climb_starts);
+    expects(options.threads >= 1, "threads is {}; must be at least 1", options.threads);
+    AuditResult result;
+    result.reward_free = knowledge.certificate.bound;
+    result.truth_in_confidence_set = knowledge.learned.contains(truth);
+    for (Step h = 0; h + 1 < truth.shape().horizon; ++h)
+        result.depth = std::max(result.depth, knowledge.learned.set(h).depth(truth.weights(h)));
+    const std::vector<Finding> findings = examine_random(knowledge, truth, options);
+    for (const Finding& finding : findings) {
+        result.max_gap = std::max(result.max_gap, finding.loss);
+        result.mean_gap += finding.loss / static_cast<double>(findings.size());
+        result.max_bound = std::max(result.max_bound, finding.bound);
+        result.mean_bound += finding.bound / static_cast<double>(findings.size());
+        result.violations += finding.violation ? 1 : 0;
+    }
+    result.rewards = options.rewards;
+    search_worst(knowledge, truth, findings, options, result);
+    return result;
+}
+
+}  // namespace alidade
