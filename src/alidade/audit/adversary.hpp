@@ -5,6 +5,7 @@
 
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/mixture_model.hpp"
+#include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/random/stream.hpp"
 
