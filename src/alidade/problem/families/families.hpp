@@ -1,0 +1,15 @@
+#pragma once
+
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade {
+
+Family garnet_family();
+Family needle_family();
+Family riverswim_family();
+Family lock_family();
+Family chain_family();
+Family inventory_family();
+Family gridworld_family();
+
+}  // namespace alidade

@@ -1,0 +1,80 @@
+#include "alidade/problem/families/garnet.hpp"
+
+#include <algorithm>
+
+#include "alidade/error.hpp"
+#include "alidade/problem/families/drawing.hpp"
+#include "alidade/problem/families/families.hpp"
+#include "alidade/problem/families/kernel_set.hpp"
+#include "alidade/problem/families/parameters.hpp"
+#include "alidade/random/samplers.hpp"
+
+namespace alidade {
+namespace {
+
+constexpr Index default_successors = 8;
+
+}  // namespace
+
+std::vector<FamilyParameter> garnet_parameters(Index states, Index actions, Index features, Index horizon,
+                                               Index successors) {
+    return {
+        integer_parameter("states", states, 1, max_states, "Number of states."),
+        integer_parameter("actions", actions, 1, max_actions, "Number of actions."),
+        integer_parameter("features", features, 1, max_features, "Number of base models."),
+        horizon_parameter(horizon),
+        derived_parameter("successors", fmt::format("min({}, states)", successors), 1, max_states,
+                          "Possible next states of each state-action pair, at most the number of states."),
+        real_parameter("concentration", "0.3", 0.001, 1000,
+                       "Dirichlet concentration of the base rows: small is nearly deterministic, 1 uniform."),
+        seed_parameter(),
+    };
+}
+
+Problem make_garnet(const std::string& name, const FamilyArguments& arguments,
+                    const InformativePairs& informative_pairs, Index successors_by_default) {
+    const Index states = arguments.integer("states");
+    const Index actions = arguments.integer("actions");
+    const Index features = arguments.integer("features");
+    const Index successors = arguments.integer_or("successors", std::min(successors_by_default, states));
+    const double concentration = arguments.real("concentration");
+    expects(successors <= states,
+            "builtin:{}: parameter 'successors' is {}; it must be at most the number of states, {}", name,
+            successors, states);
+
+    KernelSet kernels(states, actions, numbered_bases(features), successors);
+    const std::vector<bool> informative = informative_pairs(states * actions);
+    SubsetSampler subsets(states);
+    for (Index pair = 0; pair < states * actions; ++pair) {
+        Stream support_stream = instance_stream(arguments, Draw::successors, pair);
+        const std::vector<Index> support = subsets.draw(support_stream, successors);
+        Stream row_stream = instance_stream(arguments, Draw::rows, pair);
+        std::vector<double> row;
+        for (Index base = 0; base < features; ++base) {
+            if (base == 0 || informative[static_cast<std::size_t>(pair)])
+                row = sample_dirichlet(row_stream, successors, concentration);
+            for (std::size_t j = 0; j < support.size(); ++j) kernels.add(base, support[j], row[j]);
+        }
+        kernels.end_pair();
+    }
+
+    ProblemDescription parts;
+    parts.name = name;
+    parts.features = kernels.features();
+    parts.horizon = arguments.integer("horizon");
+    parts.truth = draw_weights(arguments, parts.horizon, features);
+    return Problem(std::move(parts));
+}
+
+Family garnet_family() {
+    const auto make = [](const FamilyArguments& arguments) {
+        const auto all = [](Index pairs) { return std::vector<bool>(static_cast<std::size_t>(pairs), true); };
+        return make_garnet("garnet", arguments, all, default_successors);
+    };
+    return {"garnet",
+            "Random sparse models: each pair has random successors, and each base model random "
+            "probabilities on them.",
+            garnet_parameters(20, 4, 5, 5, default_successors), make};
+}
+
+}  // namespace alidade

@@ -1,0 +1,113 @@
+#include "alidade/problem/problem.hpp"
+
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+namespace {
+
+void check_names(const std::vector<std::string>& names, Index count, const char* what) {
+    if (names.empty()) return;
+    expects(static_cast<Index>(names.size()) == count, "the problem has {} {} names for {} {}s", names.size(),
+            what, count, what);
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        expects(!names[i].empty(), "the name of {} {} is empty", what, i);
+        expects(seen.insert(names[i]).second, "the name \"{}\" of {} {} is already taken", names[i], what, i);
+    }
+}
+
+void check_rewards(const std::vector<NamedReward>& rewards, const Shape& shape) {
+    std::set<std::string> seen;
+    for (const NamedReward& named : rewards) {
+        expects(!named.name.empty(), "a natural reward of the problem has no name");
+        expects(seen.insert(named.name).second, "the problem has two natural rewards called \"{}\"",
+                named.name);
+        const Shape& given = named.reward.shape();
+        expects(given == shape,
+                "reward \"{}\" is for {} states, {} actions and {} steps; the problem has {}, {} and {}",
+                named.name, given.states, given.actions, given.horizon, shape.states, shape.actions,
+                shape.horizon);
+    }
+}
+
+void check_target(const ProblemTarget& target, Index horizon) {
+    if (target.epsilon)
+        expects(*target.epsilon > 0 && *target.epsilon <= static_cast<double>(horizon),
+                "target epsilon is {}; it must be above 0 and at most the horizon, {}", *target.epsilon,
+                horizon);
+    if (target.delta)
+        expects(*target.delta > 0 && *target.delta < 1, "target delta is {}; it must be between 0 and 1",
+                *target.delta);
+    if (target.episodes)
+        expects(*target.episodes >= 1, "target episodes is {}; it must be at least 1", *target.episodes);
+}
+
+void check_truth(const Matrix& truth, const ParameterSet& parameters, Index rows) {
+    expects(truth.rows() == rows && truth.cols() == parameters.features(),
+            "the true weights have {} rows of {} numbers; they need {} rows of {}", truth.rows(),
+            truth.cols(), rows, parameters.features());
+    for (Index h = 0; h < rows; ++h) {
+        const Vector weights = truth.row(h);
+        expects(weights.allFinite(), "the true weights of step {} are not all finite", h);
+        if (parameters.kind() == ParameterSetKind::simplex)
+            expects(parameters.contains(weights),
+                    "the true weights of step {} are not convex weights: their smallest is {} and they sum "
+                    "to {}; they must be at least 0 and sum to 1 within 1e-9",
+                    h, weights.minCoeff(), weights.sum());
+        else
+            expects(parameters.contains(weights),
+                    "the true weights of step {} do not fit the features: their norm is {}, the bound is {}, "
+                    "and every row of the transition law must sum to 1",
+                    h, weights.norm(), std::hypot(parameters.radius(), parameters.space().centre.norm()));
+    }
+}
+
+/// What can be checked before the parameter set exists, which needs features.
+ProblemDescription checked(ProblemDescription parts) {
+    expects(parts.features != nullptr, "the problem \"{}\" has no features", parts.name);
+    const Shape shape{parts.features->states(), parts.features->actions(), parts.horizon};
+    validate(shape);
+    parts.start.validate(shape.states);
+    check_names(parts.state_names, shape.states, "state");
+    check_names(parts.action_names, shape.actions, "action");
+    check_rewards(parts.rewards, shape);
+    check_target(parts.target, shape.horizon);
+    return parts;
+}
+
+std::string name_of(const std::vector<std::string>& names, Index i, Index count, const char* what) {
+    expects(i >= 0 && i < count, "there is no {} {}; the problem has {}", what, i, count);
+    return names.empty() ? fmt::format("{} {}", what, i) : names[static_cast<std::size_t>(i)];
+}
+
+}  // namespace
+
+Problem::Problem(ProblemDescription description)
+    : parts_(checked(std::move(description))),
+      shape_{parts_.features->states(), parts_.features->actions(), parts_.horizon},
+      parameters_(ParameterSet::of(*parts_.features)) {
+    if (!parts_.truth) return;
+    check_truth(*parts_.truth, parameters_, parts_.homogeneous ? 1 : parts_.horizon);
+    // Convex weights of base models always give distributions; with signed features only the model knows.
+    if (parts_.features->kind() == FeatureKind::general) true_model();
+}
+
+std::string Problem::state_name(State s) const {
+    return name_of(parts_.state_names, s, shape_.states, "state");
+}
+
+std::string Problem::action_name(Action a) const {
+    return name_of(parts_.action_names, a, shape_.actions, "action");
+}
+
+MixtureModel Problem::true_model() const {
+    expects(parts_.truth.has_value(),
+            "the true weights of the problem \"{}\" are not known, so it cannot be simulated", parts_.name);
+    return MixtureModel(parts_.features, parts_.horizon, parts_.start, *parts_.truth);
+}
+
+}  // namespace alidade
