@@ -107,9 +107,8 @@ TEST(Projection, ObeysPythagorasForEveryMember) {
             const auto law = sample_dirichlet(random, d, 0.5);
             const Vector member = Eigen::Map<const Vector>(law.data(), d);
             const double from_estimate = metric_offset(instance, member).squaredNorm();
-            const Vector between =
-                instance.factor.transpose() *
-                (instance.parameters.space().coordinates(member) - projection.coordinates);
+            const Vector between = instance.factor.transpose() *
+                                   (instance.parameters.space().coordinates(member) - projection.coordinates);
             const double bound =
                 from_estimate - projection.residual * projection.residual + 2 * projection.gap;
             EXPECT_LE(between.squaredNorm(), bound * (1 + 1e-9) + 1e-9) << "seed " << seed;

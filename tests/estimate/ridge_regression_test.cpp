@@ -46,7 +46,8 @@ TEST(RidgeRegression, CountsRepeatsAsSeparateRows) {
     EXPECT_EQ(repeated.observations, 5);
 }
 
-// T5 [theory §4; paper, L1288]: sum min(1, |x|^2 in the metric before x) <= 2 ln det <= 2 p ln(1 + n L^2/(p lambda)).
+// T5 [theory §4; paper, L1288]: sum min(1, |x|^2 in the metric before x) <= 2 ln det <= 2 p ln(1 + n L^2/(p
+// lambda)).
 TEST(RidgeRegression, ObeysThePotentialLemma) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         Stream random = support::test_stream(seed, 1);
@@ -56,7 +57,8 @@ TEST(RidgeRegression, ObeysThePotentialLemma) {
         double potential = 0, longest = 0;
         for (int t = 0; t < n; ++t) {
             Vector x(p);
-            for (Index i = 0; i < p; ++i) x[i] = sample_normal(random) * std::pow(10.0, -static_cast<double>(i));
+            for (Index i = 0; i < p; ++i)
+                x[i] = sample_normal(random) * std::pow(10.0, -static_cast<double>(i));
             const RidgeEstimate now = solve_ridge(statistics, 0.25);
             potential += std::min(1.0, now.factor.triangularView<Eigen::Lower>().solve(x).squaredNorm());
             longest = std::max(longest, x.squaredNorm());

@@ -107,12 +107,12 @@ TEST(Width, BoundsTheL1RelaxationFromBothSides) {
 TEST(Width, HandlesZeroRepeatedAndOrthogonalGenerators) {
     Width exact, bounded({.exact_successors = 1});
     const std::vector<std::pair<Index, std::vector<double>>> cases = {
-        {2, {0, 0, 0, 0, 0, 0}},                    // nothing to move
-        {2, {1, 0, -1, 0, 0, 0}},                   // one direction, a zero generator
-        {2, {1, 0, 1, 0, -2, 0}},                   // repeated
-        {2, {1, 0, -1, 0, 0, 1, 0, -1}},            // orthogonal pairs
-        {1, {0.25, 0.25, 0.25, 0.25, -1}},          // p = 1
-        {3, {1e-9, 0, 0, -1e-9, 0, 0, 0, 0, 0}},    // tiny
+        {2, {0, 0, 0, 0, 0, 0}},                  // nothing to move
+        {2, {1, 0, -1, 0, 0, 0}},                 // one direction, a zero generator
+        {2, {1, 0, 1, 0, -2, 0}},                 // repeated
+        {2, {1, 0, -1, 0, 0, 1, 0, -1}},          // orthogonal pairs
+        {1, {0.25, 0.25, 0.25, 0.25, -1}},        // p = 1
+        {3, {1e-9, 0, 0, -1e-9, 0, 0, 0, 0, 0}},  // tiny
     };
     for (const auto& [p, g] : cases) {
         const Index m = static_cast<Index>(g.size()) / p;

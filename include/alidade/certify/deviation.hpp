@@ -15,6 +15,8 @@ namespace alidade {
 class DeviationTable {
 public:
     DeviationTable(const LearnedModel& learned, const WidthTable& widths);
+    /// Deviations known otherwise: sets x pairs numbers in [0, 1], one set if homogeneous.
+    DeviationTable(Index pairs, bool homogeneous, std::vector<double> values);
 
     double at(Step h, Index pair) const noexcept { return row(h)[static_cast<std::size_t>(pair)]; }
     std::span<const double> row(Step h) const noexcept;

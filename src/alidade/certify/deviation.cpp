@@ -46,6 +46,14 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
     }
 }
 
+DeviationTable::DeviationTable(Index pairs, bool homogeneous, std::vector<double> values)
+    : pairs_(pairs), homogeneous_(homogeneous), values_(std::move(values)) {
+    for (const double value : values_) {
+        expects(value >= 0 && value <= 1, "deviation is {}; must be from 0 to 1", value);
+        zero_ = zero_ && value == 0;
+    }
+}
+
 std::span<const double> DeviationTable::row(Step h) const noexcept {
     const Index set = homogeneous_ ? 0 : h;
     return std::span(values_).subspan(static_cast<std::size_t>(set * pairs_),

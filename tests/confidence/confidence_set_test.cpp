@@ -1,0 +1,149 @@
+#include "alidade/confidence/confidence_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+
+#include <cmath>
+
+#include "alidade/confidence/regression_sets.hpp"
+#include "alidade/confidence/width_table.hpp"
+#include "alidade/error.hpp"
+#include "alidade/random/samplers.hpp"
+#include "alidade/theory/regression.hpp"
+#include "support/random_models.hpp"
+
+namespace alidade {
+namespace {
+
+/// A set from random regression rows; `shift` pushes the estimate out of the simplex.
+ConfidenceSet random_set(std::uint64_t seed, Index d, double radius, double shift) {
+    Stream random = support::test_stream(seed);
+    RidgeStatistics statistics(d - 1);
+    for (int t = 0; t < 30; ++t) {
+        Vector x(d - 1);
+        for (Index i = 0; i + 1 < d; ++i) x[i] = 0.5 * sample_normal(random);
+        statistics.add(x.data(), 1, shift * sample_normal(random));
+    }
+    return ConfidenceSet(ParameterSet::simplex(d), solve_ridge(statistics, 0.25), radius);
+}
+
+/// Members of the set: points of the simplex, drawn and kept if they are inside.
+std::vector<Vector> some_members(const ConfidenceSet& set, std::uint64_t seed, int tries) {
+    Stream random = support::test_stream(seed, 1);
+    std::vector<Vector> members = {set.weights()};
+    for (int t = 0; t < tries; ++t) {
+        const auto law = sample_dirichlet(random, set.features(), 0.7);
+        Vector weights = Eigen::Map<const Vector>(law.data(), set.features());
+        // Pull towards the centre of the set until inside: the set is convex.
+        while (!set.contains(weights)) {
+            weights = 0.5 * (weights + set.weights());
+            if ((weights - set.weights()).norm() < 1e-6) break;
+        }
+        if (set.contains(weights)) members.push_back(weights);
+    }
+    return members;
+}
+
+// T11 [theory §4]: the bound is never below a feasible value, and near the best of many when d = 3.
+TEST(ConfidenceSet, RangeContainsTheValueOfEveryMember) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Index d = 2 + static_cast<Index>(seed % 5);
+        const ConfidenceSet set = random_set(seed, d, 0.6, 0.3);
+        Stream random = support::test_stream(seed, 2);
+        const auto members = some_members(set, seed, 60);
+        for (int k = 0; k < 10; ++k) {
+            Vector f(d);
+            for (Index i = 0; i < d; ++i) f[i] = sample_normal(random);
+            const Interval range = set.range({f.data(), static_cast<std::size_t>(d)});
+            for (const Vector& member : members) {
+                EXPECT_LE(member.dot(f), range.upper + 1e-12) << "seed " << seed;
+                EXPECT_GE(member.dot(f), range.lower - 1e-12) << "seed " << seed;
+            }
+            EXPECT_LE(range.upper, f.maxCoeff() + 1e-15);
+            EXPECT_DOUBLE_EQ(range.lower, -set.support(-f));
+        }
+    }
+}
+
+// T11 by brute force in the plane: the largest value over a fine grid of the triangle, cut with the ellipse.
+TEST(ConfidenceSet, SupportIsAboveTheBruteForceMaximumInThePlane) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        const ConfidenceSet set = random_set(seed, 3, 0.5, 0.6);
+        const Vector f = (Vector(3) << 1, -0.4, 0.2).finished();
+        double best = -10;
+        const int n = 300;
+        for (int i = 0; i <= n; ++i)
+            for (int j = 0; i + j <= n; ++j) {
+                const Vector w = (Vector(3) << i, j, n - i - j).finished() / n;
+                if (set.contains(w)) best = std::max(best, w.dot(f));
+            }
+        EXPECT_GE(set.support(f), best - 1e-12) << "seed " << seed;
+    }
+}
+
+TEST(ConfidenceSet, IsTheBallWhenTheSimplexDoesNotBind) {
+    // Much data at the centre: the support is the closed form centre.f + radius |f| in the dual metric.
+    RidgeStatistics statistics(2);
+    statistics.gram = 1e6 * Matrix::Identity(2, 2);
+    const ConfidenceSet set(ParameterSet::simplex(3), solve_ridge(statistics, 0.25), 2.0);
+    const Vector f = (Vector(3) << 1, 0, 0).finished();
+    // The tangent part of e_1 has norm sqrt(2/3).
+    EXPECT_NEAR(set.support(f), 1.0 / 3 + 2 * std::sqrt(2.0 / 3) / std::sqrt(1e6 + 0.25), 1e-12);
+    EXPECT_NEAR(set.refined_radius(), 2.0, 1e-9);
+}
+
+TEST(ConfidenceSet, SaysThatTheEventFailedWhenItMissesTheSimplex) {
+    RidgeStatistics statistics(1);
+    const double x = 1;
+    statistics.add(&x, 1000, 5000.0);  // an estimate five lengths away from the segment
+    const RidgeEstimate estimate = solve_ridge(statistics, 0.25);
+    EXPECT_THROW(ConfidenceSet(ParameterSet::simplex(2), estimate, 1.0), ModelContradiction);
+    EXPECT_THROW(ConfidenceSet(ParameterSet::simplex(2), estimate, std::nan("")), InvalidArgument);
+}
+
+TEST(RegressionSets, UseTheLogDeterminantRadiusAndAVanishingBias) {
+    RidgeStatistics statistics(2);
+    const auto parameters = ParameterSet::simplex(3);
+    const auto prior = regression_sets(parameters, std::vector{statistics, statistics}, 0.1);
+    ASSERT_EQ(prior.size(), 2u);
+    EXPECT_NEAR(prior[0].radius(), 0.5 * std::sqrt(2 * std::log(20.0)) + 0.5 * std::sqrt(2.0 / 3), 1e-12);
+    statistics.gram = 1e4 * Matrix::Identity(2, 2);
+    const auto later = regression_sets(parameters, std::vector{statistics}, 0.1);
+    // Bias: 0.25 * sqrt(2/3) / sqrt(1e4 + 0.25), as the precision is a multiple of the identity.
+    const double log_det = 2 * std::log((1e4 + 0.25) / 0.25);
+    EXPECT_NEAR(
+        later[0].radius(),
+        0.5 * std::sqrt(log_det + 2 * std::log(10.0)) + 0.25 * std::sqrt(2.0 / 3) / std::sqrt(1e4 + 0.25),
+        1e-12);
+}
+
+TEST(WidthTable, IsTheWidthInTheMetricAndDoesNotDependOnThreads) {
+    Stream random = support::test_stream(3);
+    const support::RandomSizes sizes{.shape = {6, 2, 4}, .features = 4, .successors = 5};
+    const auto features = support::random_features(random, sizes);
+    const auto parameters = ParameterSet::of(*features);
+    const TangentFeatures tangent(*features, parameters.space());
+    const std::vector<ConfidenceSet> sets = {random_set(1, 4, 1, 0.1), random_set(2, 4, 1, 0.1)};
+    WidthTable one(2, *features), two(2, *features);
+    bracket_widths(*features, tangent, sets, {}, 1, one);
+    bracket_widths(*features, tangent, sets, {}, 2, two);
+    EXPECT_EQ(one.upper, two.upper);
+    EXPECT_EQ(one.lower, two.lower);
+    EXPECT_EQ(one.witness, two.witness);
+    for (Index pair = 0; pair < features->pairs(); ++pair) {
+        // Independent: phi_V over all V, its tangent part, and the dual norm by a dense solve.
+        double best = 0;
+        for (Index subset = 0; subset < (Index{1} << 5); ++subset) {
+            std::vector<double> value(6, 0.0);
+            for (std::size_t j = 0; j < 5; ++j)
+                value[static_cast<std::size_t>(features->targets(pair)[j])] = (subset >> j) & 1 ? 1.0 : 0.0;
+            const Vector x = parameters.space().basis.transpose() * features->phi_value(pair, value);
+            best = std::max(best, std::sqrt(x.dot(sets[1].estimate().precision.llt().solve(x))));
+        }
+        EXPECT_NEAR(one.upper_of(1)[static_cast<std::size_t>(pair)], best, 1e-9);
+    }
+}
+
+}  // namespace
+}  // namespace alidade

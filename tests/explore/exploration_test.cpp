@@ -1,0 +1,133 @@
+#include "alidade/explore/exploration.hpp"
+
+#include <gtest/gtest.h>
+
+#include "alidade/environment/deployment.hpp"
+#include "alidade/error.hpp"
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade {
+namespace {
+
+const char* const garnet = "builtin:garnet?states=8&actions=3&features=3&horizon=4&successors=5&seed=5";
+
+struct Run {
+    Problem problem;
+    CountSplittingDeployer system;
+    Exploration exploration;
+
+    explicit Run(const ExplorerOptions& options, const char* uri = garnet, const char* name = "hoeffding")
+        : problem(make_builtin(uri)),
+          system(problem.true_model(), options.seed),
+          exploration(task_of(problem), find_explorer(name), options) {}
+};
+
+TEST(Exploration, StopsAtTheBudgetWithAllEpisodesCounted) {
+    Run run({});
+    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 5000}), Stopped::budget);
+    EXPECT_EQ(run.exploration.explorer().episodes(), 5000);
+    EXPECT_EQ(run.exploration.counts().episodes(), 5000);
+    std::int64_t seen = 0;
+    for (const std::int64_t count : run.exploration.counts().at(0)) seen += count;
+    EXPECT_EQ(seen, 5000);
+}
+
+TEST(Exploration, StopsAtTheFirstCertificateBelowTheTarget) {
+    Run run({});
+    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 1'000'000, .target = 1.0}), Stopped::target);
+    EXPECT_LE(run.exploration.best().certificate.bound, 1.0);
+    EXPECT_LT(run.exploration.explorer().episodes(), 100'000);
+    const auto& trace = run.exploration.trace();
+    for (std::size_t i = 0; i + 1 < trace.size(); ++i) EXPECT_GT(trace[i].bound, 1.0);
+}
+
+TEST(Exploration, HandsOverTheBestIterate) {
+    Run run({});
+    run.exploration.run(run.system, {.episodes = 3000});
+    double least = 1e9;
+    for (const TracePoint& point : run.exploration.trace()) least = std::min(least, point.bound);
+    double best = run.exploration.best().certificate.candidates[0].second;
+    for (const auto& [name, bound] : run.exploration.best().certificate.candidates)
+        best = std::min(best, bound);
+    EXPECT_LE(best, least);
+}
+
+TEST(Exploration, ReplansAsItsScheduleSays) {
+    for (const auto& [schedule, least, most] :
+         {std::tuple("every", 301, 301), std::tuple("growth=0.1", 30, 60), std::tuple("doubling", 8, 60)}) {
+        Run run({.schedule = parse_schedule(schedule)});
+        run.exploration.run(run.system, {.episodes = 300});
+        EXPECT_GE(run.exploration.explorer().replans(), least) << schedule;
+        EXPECT_LE(run.exploration.explorer().replans(), most) << schedule;
+    }
+}
+
+TEST(Exploration, RecomputesItsKnowledgeFromTheEvidenceAlone) {
+    for (const char* uri : {garnet, "builtin:inventory?seed=1"}) {
+        Run run({}, uri);
+        run.exploration.run(run.system, {.episodes = 2000});
+        const Knowledge& best = run.exploration.best();
+        const Knowledge again =
+            find_explorer("hoeffding").recompute(task_of(run.problem), run.exploration.best_evidence(), {});
+        EXPECT_EQ(again.certificate.candidates, best.certificate.candidates) << uri;
+        EXPECT_EQ(again.learned.model().weights(), best.learned.model().weights()) << uri;
+        EXPECT_EQ(again.episodes, best.episodes);
+    }
+}
+
+/// Stops a run after every `pause` batches, writes it down, and goes on with a new one.
+Record run_with_pauses(const ExplorerOptions& options, const char* name, std::int64_t episodes, int pause) {
+    auto run = std::make_unique<Run>(options, garnet, name);
+    while (true) {
+        int batches = 0;
+        const Stopped stopped = run->exploration.run(
+            run->system, {.episodes = episodes, .interrupted = [&] { return ++batches > pause; }});
+        if (stopped != Stopped::interrupted) return run->exploration.memory();
+        const Record memory = run->exploration.memory();
+        const Counts counts = run->exploration.counts();
+        run = std::make_unique<Run>(options, garnet, name);
+        run->exploration.restore(memory, counts);
+    }
+}
+
+TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
+    for (const char* name : {"hoeffding", "uniform"})
+        for (const char* schedule : {"every", "doubling", "growth=0.1"}) {
+            const ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
+            const std::int64_t episodes = std::string(schedule) == "every" ? 300 : 5000;
+            const Record whole = run_with_pauses(options, name, episodes, 1'000'000);
+            EXPECT_EQ(run_with_pauses(options, name, episodes, 7), whole) << name << " " << schedule;
+            EXPECT_EQ(run_with_pauses(options, name, episodes, 1), whole) << name << " " << schedule;
+        }
+}
+
+TEST(Exploration, GivesTheSameBytesForAnyNumberOfThreads) {
+    for (const char* uri : {garnet, "builtin:inventory?seed=2"}) {
+        Run one({.threads = 1}, uri), two({.threads = 2}, uri);
+        one.exploration.run(one.system, {.episodes = 3000});
+        two.exploration.run(two.system, {.episodes = 3000});
+        EXPECT_EQ(one.exploration.memory(), two.exploration.memory()) << uri;
+        EXPECT_EQ(one.exploration.counts(), two.exploration.counts()) << uri;
+    }
+}
+
+TEST(Exploration, KnowsSomethingBeforeTheFirstEpisode) {
+    Run run({});
+    EXPECT_TRUE(run.exploration.best().certificate.vacuous);
+    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 10, .interrupted = [] { return true; }}),
+              Stopped::interrupted);
+    EXPECT_EQ(run.exploration.best().episodes, 0);
+}
+
+TEST(Exploration, RefusesABadBudgetTargetOrMemory) {
+    Run run({});
+    EXPECT_THROW(run.exploration.run(run.system, {.episodes = 0}), InvalidArgument);
+    EXPECT_THROW(run.exploration.run(run.system, {.target = 0.0}), InvalidArgument);
+    Run other({});
+    other.exploration.run(other.system, {.episodes = 100});
+    EXPECT_THROW(run.exploration.restore(other.exploration.memory(), run.exploration.counts()),
+                 InvalidArgument);
+}
+
+}  // namespace
+}  // namespace alidade

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "alidade/audit/audit.hpp"
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/exploration.hpp"
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade {
+namespace {
+
+// T1 [theory §4; paper, L388]: theta_h in C_h for all h at all checkpoints, with probability 1 - delta. The
+// bound is conservative (theory §4 measured 1 failure in 150 at most), and at delta = 0.1 even a perfectly
+// tight one would fail more than 60 of 300 runs with probability below 1e-7 (binomial tail).
+TEST(Coverage, HoldsAtEveryCheckpointOfAdaptiveRuns) {
+    const int runs = 300;
+    int failures = 0;
+    double deepest = 0;
+    Index checks = 0, violations = 0;
+    for (int seed = 0; seed < runs; ++seed) {
+        const Problem problem =
+            make_builtin("builtin:garnet?states=5&actions=2&features=3&horizon=4&successors=4&seed=" +
+                         std::to_string(seed));
+        const MixtureModel truth = problem.true_model();
+        const auto number = static_cast<std::uint64_t>(seed);
+        CountSplittingDeployer system(truth, number);
+        Exploration exploration(task_of(problem), find_explorer("hoeffding"), {.delta = 0.1, .seed = number});
+        bool covered = true;
+        for (const std::int64_t episodes : {10, 100, 1000, 3000}) {
+            exploration.run(system, {.episodes = episodes});
+            const AuditResult result =
+                audit(exploration.best(), truth,
+                      {.rewards = 9, .climb_steps = 1, .climb_starts = 1, .seed = number});
+            covered = covered && result.truth_in_confidence_set;
+            deepest = std::max(deepest, result.depth);
+            if (result.truth_in_confidence_set) violations += result.violations;
+            checks += result.rewards;
+        }
+        failures += covered ? 0 : 1;
+    }
+    RecordProperty("failures", failures);
+    RecordProperty("deepest", std::to_string(deepest));
+    EXPECT_LE(failures, 30);
+    EXPECT_GE(checks, 10'000);
+    EXPECT_EQ(violations, 0);
+}
+
+// T1 on a fixed, non-adaptive design with an adversarial start: the truth at a vertex of the simplex.
+TEST(Coverage, HoldsForWeightsOnTheBoundary) {
+    int failures = 0;
+    for (int seed = 0; seed < 100; ++seed) {
+        ProblemDescription parts =
+            make_builtin("builtin:garnet?states=5&actions=2&features=3&horizon=3&successors=4&seed=" +
+                         std::to_string(seed))
+                .description();
+        parts.truth = Matrix::Zero(3, 3);
+        for (Index h = 0; h < 3; ++h) (*parts.truth)(h, (h + seed) % 3) = 1;
+        const Problem problem(parts);
+        CountSplittingDeployer system(problem.true_model(), static_cast<std::uint64_t>(seed));
+        Exploration exploration(task_of(problem), find_explorer("uniform"), {.delta = 0.1});
+        bool covered = true;
+        for (const std::int64_t episodes : {30, 300, 3000}) {
+            exploration.run(system, {.episodes = episodes});
+            covered = covered && exploration.best().learned.contains(problem.true_model());
+        }
+        failures += covered ? 0 : 1;
+    }
+    // Tight would be Binomial(100, 0.1): above 35 with probability below 1e-9.
+    EXPECT_LE(failures, 35);
+}
+
+}  // namespace
+}  // namespace alidade

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <cctype>
+
+#include "alidade/audit/audit.hpp"
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/exploration.hpp"
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade {
+namespace {
+
+/// Every algorithm on every family at a small size.
+class EveryExplorer : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+std::vector<std::string> algorithms() {
+    std::vector<std::string> names;
+    for (const ExplorerEntry& entry : explorers()) names.push_back(entry.name);
+    return names;
+}
+
+std::vector<std::string> problems() {
+    std::vector<std::string> uris;
+    for (const Family& family : families()) uris.push_back("builtin:" + family.name);
+    uris.push_back("builtin:riverswim?variant=halves");
+    uris.push_back("builtin:lock?variant=deep");
+    uris.push_back("builtin:lock?variant=reset");
+    return uris;
+}
+
+// T7, T9, T10: certificates hold against the truth, weights are well defined, projections optimal.
+TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
+    const auto& [name, uri] = GetParam();
+    const Problem problem = make_builtin(uri);
+    const MixtureModel truth = problem.true_model();
+    CountSplittingDeployer system(truth, 3);
+    Exploration exploration(task_of(problem), find_explorer(name), {.seed = 3});
+    for (const std::int64_t episodes : {100, 3000}) {
+        exploration.run(system, {.episodes = episodes});
+        const Knowledge& best = exploration.best();
+        for (const ConfidenceSet& set : best.learned.sets()) {
+            EXPECT_GE(set.weights().minCoeff(), -1e-12);
+            EXPECT_NEAR(set.weights().sum(), 1, 1e-12);
+            EXPECT_LE(set.projection().residual, set.radius());
+            EXPECT_LE(set.projection().kkt_residual, 1e-9);
+        }
+        const AuditResult result = audit(best, truth, {.rewards = 12, .climb_steps = 20, .seed = 1});
+        EXPECT_TRUE(result.truth_in_confidence_set) << "depth " << result.depth;
+        EXPECT_EQ(result.violations, 0) << uri << " at " << episodes;
+        EXPECT_LE(result.max_gap, best.certificate.bound + 1e-9);
+    }
+}
+
+TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
+    const auto& [name, uri] = GetParam();
+    const Problem problem = make_builtin(uri);
+    CountSplittingDeployer system(problem.true_model(), 1);
+    Exploration exploration(task_of(problem), find_explorer(name), {});
+    exploration.run(system, {.episodes = 100});
+    const double early = exploration.best().certificate.candidates.back().second;
+    exploration.run(system, {.episodes = 30'000});
+    EXPECT_LE(exploration.best().certificate.candidates.back().second, early + 1e-12);
+}
+
+std::string test_name(const testing::TestParamInfo<EveryExplorer::ParamType>& info) {
+    std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).substr(8);
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryExplorer,
+                         testing::Combine(testing::ValuesIn(algorithms()), testing::ValuesIn(problems())),
+                         test_name);
+
+}  // namespace
+}  // namespace alidade
