@@ -39,7 +39,7 @@ private:
 
 /// Draws the counts of a whole deployment at once: at each step the episodes in a state split over
 /// actions and successors multinomially. The law is exactly that of independent episodes, and the cost
-/// does not depend on their number; few episodes cost no more than stepping them.
+/// does not depend on their number; few episodes cost about what stepping them would.
 /// The split at (deployment, step, state) draws from Stream(seed, splitting, first_episode, step*S+state).
 /// The split over first states, and all of a batch of one episode, which is walked, draw from step H*S.
 class CountSplittingDeployer final : public Deployer {
