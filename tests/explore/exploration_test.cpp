@@ -11,19 +11,19 @@ namespace {
 
 const char* const garnet = "builtin:garnet?states=8&actions=3&features=3&horizon=4&successors=5&seed=5";
 
-struct Run {
+struct Trial {
     Problem problem;
     CountSplittingDeployer system;
     Exploration exploration;
 
-    explicit Run(const ExplorerOptions& options, const char* uri = garnet, const char* name = "hoeffding")
+    explicit Trial(const ExplorerOptions& options, const char* uri = garnet, const char* name = "hoeffding")
         : problem(make_builtin(uri)),
           system(problem.true_model(), options.seed),
           exploration(task_of(problem), find_explorer(name), options) {}
 };
 
 TEST(Exploration, StopsAtTheBudgetWithAllEpisodesCounted) {
-    Run run({});
+    Trial run({});
     EXPECT_EQ(run.exploration.run(run.system, {.episodes = 5000}), Stopped::budget);
     EXPECT_EQ(run.exploration.explorer().episodes(), 5000);
     EXPECT_EQ(run.exploration.counts().episodes(), 5000);
@@ -33,7 +33,7 @@ TEST(Exploration, StopsAtTheBudgetWithAllEpisodesCounted) {
 }
 
 TEST(Exploration, StopsAtTheFirstCertificateBelowTheTarget) {
-    Run run({});
+    Trial run({});
     EXPECT_EQ(run.exploration.run(run.system, {.episodes = 1'000'000, .target = 1.0}), Stopped::target);
     EXPECT_LE(run.exploration.best().certificate.bound, 1.0);
     EXPECT_LT(run.exploration.explorer().episodes(), 100'000);
@@ -42,7 +42,7 @@ TEST(Exploration, StopsAtTheFirstCertificateBelowTheTarget) {
 }
 
 TEST(Exploration, HandsOverTheBestIterate) {
-    Run run({});
+    Trial run({});
     run.exploration.run(run.system, {.episodes = 3000});
     double least = 1e9;
     for (const TracePoint& point : run.exploration.trace()) least = std::min(least, point.bound);
@@ -55,7 +55,7 @@ TEST(Exploration, HandsOverTheBestIterate) {
 TEST(Exploration, ReplansAsItsScheduleSays) {
     for (const auto& [schedule, least, most] :
          {std::tuple("every", 301, 301), std::tuple("growth=0.1", 30, 60), std::tuple("doubling", 8, 60)}) {
-        Run run({.schedule = parse_schedule(schedule)});
+        Trial run({.schedule = parse_schedule(schedule)});
         run.exploration.run(run.system, {.episodes = 300});
         EXPECT_GE(run.exploration.explorer().replans(), least) << schedule;
         EXPECT_LE(run.exploration.explorer().replans(), most) << schedule;
@@ -64,7 +64,7 @@ TEST(Exploration, ReplansAsItsScheduleSays) {
 
 TEST(Exploration, RecomputesItsKnowledgeFromTheEvidenceAlone) {
     for (const char* uri : {garnet, "builtin:inventory?seed=1"}) {
-        Run run({}, uri);
+        Trial run({}, uri);
         run.exploration.run(run.system, {.episodes = 2000});
         const Knowledge& best = run.exploration.best();
         const Knowledge again =
@@ -77,7 +77,7 @@ TEST(Exploration, RecomputesItsKnowledgeFromTheEvidenceAlone) {
 
 /// Stops a run after every `pause` batches, writes it down, and goes on with a new one.
 Record run_with_pauses(const ExplorerOptions& options, const char* name, std::int64_t episodes, int pause) {
-    auto run = std::make_unique<Run>(options, garnet, name);
+    auto run = std::make_unique<Trial>(options, garnet, name);
     while (true) {
         int batches = 0;
         const Stopped stopped = run->exploration.run(
@@ -85,7 +85,7 @@ Record run_with_pauses(const ExplorerOptions& options, const char* name, std::in
         if (stopped != Stopped::interrupted) return run->exploration.memory();
         const Record memory = run->exploration.memory();
         const Counts counts = run->exploration.counts();
-        run = std::make_unique<Run>(options, garnet, name);
+        run = std::make_unique<Trial>(options, garnet, name);
         run->exploration.restore(memory, counts);
     }
 }
@@ -103,7 +103,7 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
 
 TEST(Exploration, GivesTheSameBytesForAnyNumberOfThreads) {
     for (const char* uri : {garnet, "builtin:inventory?seed=2"}) {
-        Run one({.threads = 1}, uri), two({.threads = 2}, uri);
+        Trial one({.threads = 1}, uri), two({.threads = 2}, uri);
         one.exploration.run(one.system, {.episodes = 3000});
         two.exploration.run(two.system, {.episodes = 3000});
         EXPECT_EQ(one.exploration.memory(), two.exploration.memory()) << uri;
@@ -112,7 +112,7 @@ TEST(Exploration, GivesTheSameBytesForAnyNumberOfThreads) {
 }
 
 TEST(Exploration, KnowsSomethingBeforeTheFirstEpisode) {
-    Run run({});
+    Trial run({});
     EXPECT_TRUE(run.exploration.best().certificate.vacuous);
     EXPECT_EQ(run.exploration.run(run.system, {.episodes = 10, .interrupted = [] { return true; }}),
               Stopped::interrupted);
@@ -120,10 +120,10 @@ TEST(Exploration, KnowsSomethingBeforeTheFirstEpisode) {
 }
 
 TEST(Exploration, RefusesABadBudgetTargetOrMemory) {
-    Run run({});
+    Trial run({});
     EXPECT_THROW(run.exploration.run(run.system, {.episodes = 0}), InvalidArgument);
     EXPECT_THROW(run.exploration.run(run.system, {.target = 0.0}), InvalidArgument);
-    Run other({});
+    Trial other({});
     other.exploration.run(other.system, {.episodes = 100});
     EXPECT_THROW(run.exploration.restore(other.exploration.memory(), run.exploration.counts()),
                  InvalidArgument);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "alidade/environment/deployment.hpp"
+#include "alidade/environment/simulated.hpp"
 #include "alidade/error.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/problem/catalogue.hpp"

@@ -1,6 +1,6 @@
 #include "alidade/confidence/projection.hpp"
 
-#include <Eigen/Cholesky>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,24 +28,43 @@ public:
             double least = -tolerance();
             for (Index i = 0; i < slack.size(); ++i)
                 if (slack[i] < least && !is_active(i)) least = slack[i], worst = i;
-            if (worst < 0 || !take_up(worst)) return;
+            if (worst < 0 || !take_up(worst)) break;
         }
+        polish();
     }
 
     const Vector& point() const { return z_; }
+    const std::vector<Index>& active_set() const { return active_; }
     Index active() const { return static_cast<Index>(active_.size()); }
 
 private:
     double tolerance() const { return 1e-14 * (1 + offsets_.cwiseAbs().maxCoeff()); }
     bool is_active(Index i) const { return std::ranges::find(active_, i) != active_.end(); }
 
-    /// Coefficients of the new normal's projection onto the active ones.
+    Matrix active_normals() const {
+        Matrix columns(normals_.rows(), active());
+        for (Index j = 0; j < active(); ++j)
+            columns.col(j) = normals_.col(active_[static_cast<std::size_t>(j)]);
+        return columns;
+    }
+
+    /// Coefficients of the new normal's projection onto the active ones. By QR: normal equations would
+    /// square the condition number.
     Vector along_active(const Vector& normal) const {
-        const auto k = static_cast<Index>(active_.size());
-        if (k == 0) return Vector(0);
-        Matrix columns(normals_.rows(), k);
-        for (Index j = 0; j < k; ++j) columns.col(j) = normals_.col(active_[static_cast<std::size_t>(j)]);
-        return (columns.transpose() * columns).ldlt().solve(columns.transpose() * normal);
+        if (active_.empty()) return Vector(0);
+        return active_normals().householderQr().solve(normal);
+    }
+
+    /// The least-norm point of the active face from scratch: drops what rounding the steps piled up.
+    void polish() {
+        if (active_.empty()) return;
+        const Eigen::HouseholderQR<Matrix> qr(active_normals());
+        const Index k = active();
+        Vector right(k);
+        for (Index j = 0; j < k; ++j) right[j] = offsets_[active_[static_cast<std::size_t>(j)]];
+        Vector inside = Vector::Zero(z_.size());
+        inside.head(k) = qr.matrixQR().topRows(k).triangularView<Eigen::Upper>().transpose().solve(right);
+        z_ = qr.householderQ() * inside;
     }
 
     bool take_up(Index constraint) {
@@ -119,7 +138,9 @@ Projection project(const ParameterSet& parameters, const Vector& coordinates, co
         nearest.solve();
         result.active = nearest.active();
         const Vector shift = factor.transpose().triangularView<Eigen::Upper>().solve(nearest.point());
-        result.weights = onto_simplex(space.weights(coordinates + shift));
+        Vector weights = space.weights(coordinates + shift);
+        for (const Index i : nearest.active_set()) weights[i] = 0;
+        result.weights = onto_simplex(std::move(weights));
         result.coordinates = space.coordinates(result.weights);
     }
     const Vector offset = coordinates - result.coordinates;
