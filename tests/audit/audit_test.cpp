@@ -1,0 +1,78 @@
+#include "alidade/audit/audit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "alidade/error.hpp"
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
+#include "support/learned_models.hpp"
+
+namespace alidade {
+namespace {
+
+const support::RandomSizes sizes{.shape = {5, 2, 4}, .features = 3, .successors = 3};
+
+TEST(Audit, FindsNoLossWhenTheModelIsTheTruth) {
+    const MixtureModel truth = support::random_model(1, sizes);
+    const AuditResult result = audit(support::knowledge_about(truth, 1, 10), truth, {.climb_steps = 100});
+    EXPECT_NEAR(result.max_gap, 0, 1e-12);
+    EXPECT_EQ(result.violations, 0);
+    EXPECT_TRUE(result.truth_in_confidence_set);
+    EXPECT_EQ(result.rewards, 240 + 100);
+}
+
+TEST(Audit, LossIsThatOfTheExactPlan) {
+    const Knowledge knowledge = support::knowledge_about(support::random_model(2, sizes), 2, 1);
+    const MixtureModel truth = support::adversarial_truth(knowledge, 3);
+    Stream random = support::test_stream(4);
+    const Reward reward = support::random_reward(random, sizes.shape);
+    const Policy plan = backward_induction(knowledge.learned.model(), reward).policy;
+    EXPECT_DOUBLE_EQ(true_loss(knowledge.learned, truth, reward),
+                     backward_induction(truth, reward).value - evaluate(truth, plan, reward).value);
+}
+
+TEST(Audit, SearchRaisesTheLargestLossAndStaysBelowTheCertificate) {
+    double raised = 0;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Knowledge knowledge = support::knowledge_about(support::random_model(seed, sizes), seed, 1);
+        const MixtureModel truth = support::adversarial_truth(knowledge, seed);
+        const double before = audit(knowledge, truth, {.rewards = 30, .climb_steps = 0}).max_gap;
+        const AuditResult after = audit(knowledge, truth, {.rewards = 30, .climb_steps = 300});
+        EXPECT_GE(after.max_gap, before);
+        EXPECT_LE(after.max_gap, knowledge.certificate.bound);
+        EXPECT_EQ(after.violations, 0);
+        raised += after.max_gap - before;
+    }
+    EXPECT_GT(raised, 0);
+}
+
+TEST(Audit, SeesACertificateThatIsTooSmall) {
+    Knowledge knowledge = support::knowledge_about(support::random_model(3, sizes), 3, 0);
+    const MixtureModel truth = support::adversarial_truth(knowledge, 8);
+    knowledge.certificate.bound = 1e-6;
+    const AuditResult result = audit(knowledge, truth, {.climb_steps = 200});
+    EXPECT_GT(result.max_gap, 1e-6);
+    EXPECT_GT(result.violations, 0);
+}
+
+TEST(Audit, DoesNotDependOnThreads) {
+    const Knowledge knowledge = support::knowledge_about(support::random_model(4, sizes), 4, 1);
+    const MixtureModel truth = support::adversarial_truth(knowledge, 9);
+    const AuditResult one = audit(knowledge, truth, {.climb_steps = 50, .threads = 1});
+    const AuditResult two = audit(knowledge, truth, {.climb_steps = 50, .threads = 2});
+    EXPECT_EQ(one.max_gap, two.max_gap);
+    EXPECT_EQ(one.mean_gap, two.mean_gap);
+    EXPECT_EQ(one.mean_bound, two.mean_bound);
+}
+
+TEST(Audit, RefusesBadOptions) {
+    const MixtureModel truth = support::random_model(1, sizes);
+    const Knowledge knowledge = support::knowledge_about(truth, 1, 1);
+    EXPECT_THROW(audit(knowledge, truth, {.rewards = 0}), InvalidArgument);
+    EXPECT_THROW(audit(knowledge, truth, {.threads = 0}), InvalidArgument);
+    const MixtureModel other = support::random_model(1, {.shape = {6, 2, 4}, .features = 3, .successors = 3});
+    EXPECT_THROW(audit(knowledge, other), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace alidade
