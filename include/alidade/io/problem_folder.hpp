@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "alidade/problem/problem.hpp"
+
+namespace alidade {
+
+/// How to load a problem.
+struct LoadOptions {
+    bool normalise = false;  ///< divide base model rows that do not sum to one by their (positive) sum
+};
+
+/// Loads a problem: `builtin:NAME?...`, a folder with a `problem.toml`, or that file itself. The file:
+///
+///     [problem]
+///     name = "warehouse"
+///     horizon = 7
+///     initial_state = 0             # or: initial = [[0, 0.5], [3, 0.5]]
+///     homogeneous = false           # optional
+///     state_names = ["empty", ...]  # optional, S of them
+///     action_names = ["wait", ...]  # optional, A of them
+///     [[base]]                      # one for each base model, in the order of the weights
+///     name = "steady demand"        # optional
+///     file = "base/steady.npz"      # SciPy CSR, see csr_file.hpp
+///     [features]                    # instead of [[base]]: see features_file.hpp
+///     file = "features.npz"
+///     norm_bound = 1.2
+///     [environment]                 # optional
+///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}; or: command = ["./plant"]
+///     [target]                      # optional, as are its keys
+///     epsilon = 0.5
+///     delta = 0.1
+///     episodes = 1_000_000
+///     [[reward]]                    # optional: rewards that have a name
+///     name = "service-level"
+///     meaning = "one for each day without a shortage"   # optional
+///     file = "rewards/service-level.json"
+///
+/// Files are relative to the folder. Throws InvalidArgument with file and line for an unknown or missing
+/// key, a value of the wrong type or out of range, and with the file for one that does not fit.
+Problem load_problem(std::string_view path_or_uri, const LoadOptions& options = {});
+
+/// The `command` of the problem's [environment]; empty for built-in problems and where there is none.
+std::vector<std::string> environment_command(std::string_view path_or_uri);
+
+/// Writes a folder from which load_problem gives an equal problem: problem.toml, base/NAME.npz or
+/// features.npz, truth.json if the truth is known, rewards/NAME.json. Creates the folder if needed and
+/// replaces files of these names; problem.toml is written last.
+void save_problem(const Problem& problem, const std::filesystem::path& folder);
+
+}  // namespace alidade
