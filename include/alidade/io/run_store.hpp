@@ -44,20 +44,31 @@ struct RunResult {
     Spent spent;
 };
 
+/// How a run is opened.
+enum class Access {
+    read,   ///< makes no file, never waits for the writer; sees what it has saved so far
+    write,  ///< the one writer, for as long as the store lives
+};
+
 /// A run on disk: a folder with `run.sqlite` (WAL mode, one writer). The features travel inside, so a
 /// run can be certified when the problem's folder has moved. Every call that writes is one transaction:
-/// killed anywhere, nothing acknowledged is lost.
+/// killed anywhere, nothing acknowledged is lost. Digests tell damage from data: what was not written is
+/// not read, but refused with InvalidArgument. A run that cannot be written (a full disk, say) throws
+/// std::runtime_error; what was saved before stays.
 class RunStore {
 public:
-    /// Starts a run in a new or empty folder. `source` is how the user named the problem. Throws
-    /// InvalidArgument if the folder holds a run already.
+    /// Starts a run in a folder, which is made if it does not exist; other files in it are left alone.
+    /// `source` is how the user named the problem. Throws InvalidArgument if the folder holds a run
+    /// already or another process is making one there. A run that was cut short here does not exist.
     static RunStore create(const std::filesystem::path& folder, const Problem& problem,
                            const std::string& source, const RunOptions& options);
-    /// Opens an existing run. Throws InvalidArgument naming what is wrong with the folder.
-    static RunStore open(const std::filesystem::path& folder);
-    /// Whether the folder holds a run.
+    /// Opens an existing run. Throws InvalidArgument naming what is wrong with the folder: no run in it,
+    /// damaged, of another program, of a newer version, or (to write) in use by another process.
+    static RunStore open(const std::filesystem::path& folder, Access access = Access::write);
+    /// Whether the folder holds a run: a file called run.sqlite, sound or not.
     static bool exists(const std::filesystem::path& folder);
-    /// Deletes the run in the folder, and nothing else in it.
+    /// Deletes the run in the folder, and nothing else in it; nothing if there is none. Throws
+    /// InvalidArgument if another process is using the run, or if run.sqlite is not a run.
     static void remove(const std::filesystem::path& folder);
 
     RunStore(RunStore&&) noexcept;
@@ -72,8 +83,12 @@ public:
     const std::string& source() const noexcept;
     const RunOptions& options() const noexcept;
 
+    /// Replaces the checkpoint, and the result if there is one to replace it with. Both or neither: a
+    /// process killed meanwhile leaves what was saved before. Throws InvalidArgument if the counts are not
+    /// of this problem, or the store was opened to read.
     void save(const RunCheckpoint& checkpoint);
     void save(const RunCheckpoint& checkpoint, const RunResult& result);
+    /// What was saved last, also by a writer in another process; nothing if nothing was.
     std::optional<RunCheckpoint> checkpoint() const;
     std::optional<RunResult> result() const;
 

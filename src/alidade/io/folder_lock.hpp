@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+namespace alidade {
+
+/// The right to change the run in a folder, for as long as this lives. It is a lock on the folder itself,
+/// so it leaves no file behind and goes with the process, however that ends. Readers do not need it.
+class FolderLock {
+public:
+    /// Throws InvalidArgument if the folder cannot be locked or another store holds it.
+    explicit FolderLock(const std::filesystem::path& folder);
+    ~FolderLock();
+    FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    FolderLock& operator=(FolderLock&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+
+private:
+    int descriptor_;
+};
+
+}  // namespace alidade

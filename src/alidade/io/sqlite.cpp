@@ -1,0 +1,168 @@
+#include "alidade/io/sqlite.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace alidade::sqlite {
+namespace {
+
+constexpr int patience_ms = 5000;  // with another connection's short locks
+
+/// A file's address: the only way to ask for an immutable database, and safe for any name.
+std::string address(const std::filesystem::path& file, OpenMode mode) {
+    std::string uri = "file://";
+    for (const char c : std::filesystem::absolute(file).string()) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           c == '/' || c == '.' || c == '-' || c == '_';
+        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return mode == OpenMode::frozen ? uri + "?immutable=1" : uri;
+}
+
+int flags(OpenMode mode) {
+    switch (mode) {
+        case OpenMode::create:
+            return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        case OpenMode::write:
+            return SQLITE_OPEN_READWRITE;
+        case OpenMode::read:
+        case OpenMode::frozen:
+            break;
+    }
+    return SQLITE_OPEN_READONLY;
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* handle) const {
+    sqlite3_close_v2(handle);
+}
+
+Database::Database(const std::filesystem::path& file, OpenMode mode) {
+    sqlite3* handle = nullptr;
+    const int code =
+        sqlite3_open_v2(address(file, mode).c_str(), &handle,
+                        flags(mode) | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+    handle_.reset(handle);
+    if (code != SQLITE_OK) fail(code);
+    sqlite3_busy_timeout(handle, patience_ms);
+    // The file may be damaged or hostile: nothing in its schema is run, and cells are checked.
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    execute("PRAGMA cell_size_check = ON");
+}
+
+void Database::fail(int code) const {
+    const std::string message = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
+    throw Error(code & 0xFF, message);
+}
+
+void Database::execute(const std::string& statements) {
+    const int code = sqlite3_exec(handle_.get(), statements.c_str(), nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) fail(code);
+}
+
+bool Database::read_only() const {
+    return sqlite3_db_readonly(handle_.get(), "main") != 0;
+}
+
+void Statement::Finalize::operator()(sqlite3_stmt* handle) const {
+    sqlite3_finalize(handle);
+}
+
+Statement::Statement(const Database& database, std::string_view text) : database_(database) {
+    sqlite3_stmt* handle = nullptr;
+    const int code =
+        sqlite3_prepare_v2(database.handle(), text.data(), static_cast<int>(text.size()), &handle, nullptr);
+    handle_.reset(handle);
+    check(code);
+}
+
+void Statement::check(int code) const {
+    if (code != SQLITE_OK) database_.fail(code);
+}
+
+void Statement::bind(int parameter, std::int64_t value) {
+    check(sqlite3_bind_int64(handle_.get(), parameter, value));
+}
+
+void Statement::bind(int parameter, double value) {
+    check(sqlite3_bind_double(handle_.get(), parameter, value));
+}
+
+void Statement::bind(int parameter, std::string_view value) {
+    // A null pointer would be stored as NULL, not as an empty text.
+    const char* const data = value.empty() ? "" : value.data();
+    check(sqlite3_bind_text64(handle_.get(), parameter, data, value.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void Statement::bind(int parameter, std::span<const std::byte> value) {
+    if (value.empty())
+        check(sqlite3_bind_zeroblob(handle_.get(), parameter, 0));
+    else
+        check(sqlite3_bind_blob64(handle_.get(), parameter, value.data(), value.size(), SQLITE_STATIC));
+}
+
+bool Statement::step() {
+    const int code = sqlite3_step(handle_.get());
+    if (code != SQLITE_ROW && code != SQLITE_DONE) database_.fail(code);
+    return code == SQLITE_ROW;
+}
+
+void Statement::run() {
+    step();
+    check(sqlite3_reset(handle_.get()));
+}
+
+ValueType Statement::type(int column) const {
+    switch (sqlite3_column_type(handle_.get(), column)) {
+        case SQLITE_INTEGER:
+            return ValueType::integer;
+        case SQLITE_FLOAT:
+            return ValueType::real;
+        case SQLITE_TEXT:
+            return ValueType::text;
+        case SQLITE_BLOB:
+            return ValueType::blob;
+        default:
+            return ValueType::null;
+    }
+}
+
+std::int64_t Statement::integer(int column) const {
+    return sqlite3_column_int64(handle_.get(), column);
+}
+
+double Statement::real(int column) const {
+    return sqlite3_column_double(handle_.get(), column);
+}
+
+std::string_view Statement::text(int column) const {
+    const std::span<const std::byte> bytes = blob(column);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::span<const std::byte> Statement::blob(int column) const {
+    const void* const data = sqlite3_column_blob(handle_.get(), column);
+    const int size = sqlite3_column_bytes(handle_.get(), column);
+    // SQLite also returns a null pointer when memory runs out.
+    if (data == nullptr && sqlite3_errcode(database_.handle()) == SQLITE_NOMEM) database_.fail(SQLITE_NOMEM);
+    if (data == nullptr) return {};
+    return {static_cast<const std::byte*>(data), static_cast<std::size_t>(size)};
+}
+
+Transaction::Transaction(Database& database, Kind kind) : database_(database) {
+    database_.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+Transaction::~Transaction() {
+    // Some errors have rolled back already; then there is nothing left to do.
+    if (open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+    database_.execute("COMMIT");
+    open_ = false;
+}
+
+}  // namespace alidade::sqlite
