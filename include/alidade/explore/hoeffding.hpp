@@ -13,6 +13,10 @@
 
 namespace alidade {
 
+namespace detail {
+class PlanningPass;
+}
+
 /// How a regression explorer chooses actions.
 enum class ActionRule {
     optimistic,  ///< towards what is uncertain: the greedy policy of the error recursion
@@ -26,6 +30,7 @@ enum class ActionRule {
 class HoeffdingExplorer final : public Explorer {
 public:
     HoeffdingExplorer(Task task, ExplorerOptions options, ActionRule rule = ActionRule::optimistic);
+    ~HoeffdingExplorer() override;
 
     Deployment ask() override;
     void tell(const Counts& counts) override;
@@ -42,9 +47,8 @@ public:
 private:
     void replan();
     bool refresh_due() const;
-    void refresh_widths();
-    void freeze_features();
-    void choose_actions();
+    void choose_actions(int ascents);
+    void observe(Index set, Index pair, const std::int64_t* seen);
     bool determinant_doubled() const;
 
     Task task_;
@@ -59,11 +63,11 @@ private:
     // Of the policy in force:
     std::shared_ptr<const Policy> policy_;
     std::vector<ConfidenceSet> sets_;
-    WidthTable widths_;
-    std::vector<double> feature_;    // sets x pairs x p: psi_V of the frozen V
-    std::vector<double> baseline_;   // sets x pairs: what the centre predicts for V
-    std::vector<double> log_det_;    // of every set when the policy was computed
-    std::int64_t thorough_at_ = -1;  // episodes at the last thorough pass over the widths
+    WidthTable widths_;                           // of the last thorough pass
+    std::unique_ptr<detail::PlanningPass> pass_;  // holds the frozen witnesses V
+    std::vector<double> feature_;                 // scratch: psi_V of one pair
+    std::vector<double> log_det_;                 // of every set when the policy was computed
+    std::int64_t thorough_at_ = -1;               // episodes at the last thorough pass over the widths
     bool replan_due_ = true;
     bool widths_current_ = false;  // widths_ are those of statistics_
 };

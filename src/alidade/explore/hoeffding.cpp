@@ -8,7 +8,7 @@
 #include "alidade/confidence/regression_sets.hpp"
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
-#include "warm_ascent.hpp"
+#include "planning_pass.hpp"
 
 namespace alidade {
 
@@ -40,12 +40,12 @@ HoeffdingExplorer::HoeffdingExplorer(Task task, ExplorerOptions options, ActionR
     expects(
         parameters_.kind() == ParameterSetKind::simplex,
         "problem has general signed features; this algorithm needs base models ([[base]] in problem.toml)");
-    const Index p = parameters_.space().dimension();
-    statistics_.assign(at(widths_.sets), RidgeStatistics(p));
-    feature_.resize(at(widths_.sets * widths_.pairs * p));
-    baseline_.resize(at(widths_.sets * widths_.pairs));
+    statistics_.assign(at(widths_.sets), RidgeStatistics(parameters_.space().dimension()));
     log_det_.resize(at(widths_.sets));
+    pass_ = std::make_unique<detail::PlanningPass>(*task_.features, tangent_, widths_.sets);
 }
+
+HoeffdingExplorer::~HoeffdingExplorer() = default;
 
 Deployment HoeffdingExplorer::ask() {
     if (replan_due_) replan();
@@ -59,112 +59,90 @@ bool HoeffdingExplorer::refresh_due() const {
 
 void HoeffdingExplorer::replan() {
     sets_ = regression_sets(parameters_, statistics_, options_.delta);
-    refresh_widths();
-    freeze_features();
-    choose_actions();
+    const bool thorough = refresh_due();
+    if (thorough) {
+        widths_.witness = pass_->witnesses();
+        bracket_widths(*task_.features, tangent_, sets_, WidthOptions{}, options_.threads, widths_);
+        pass_->take_witnesses(widths_.witness);
+        thorough_at_ = episodes_;
+    }
+    widths_current_ = thorough;
+    choose_actions(thorough ? 0 : 2);
     for (std::size_t k = 0; k < sets_.size(); ++k) log_det_[k] = sets_[k].estimate().log_det_ratio;
     ++replans_;
     replan_due_ = false;
 }
 
-void HoeffdingExplorer::refresh_widths() {
-    if (refresh_due()) {
-        bracket_widths(*task_.features, tangent_, sets_, WidthOptions{}, options_.threads, widths_);
-        thorough_at_ = episodes_;
-        widths_current_ = true;
-    } else {
-        detail::warm_ascent(*task_.features, tangent_, sets_, widths_);
-        widths_current_ = false;
-    }
-}
-
-// [paper, Alg. 1 lines 8-9] with V in {0,1} instead of {0,H}: the range H-1-h multiplies the bonus, not
-// the feature, so that the noise is 1/2 at every step [theory §3c].
-void HoeffdingExplorer::freeze_features() {
-    const FeatureMap& features = *task_.features;
-    const Index p = tangent_.space.dimension();
-    for (Index set = 0; set < widths_.sets; ++set) {
-        const std::uint8_t* witness = widths_.witness.data() + set * widths_.entries;
-        for (Index pair = 0; pair < widths_.pairs; ++pair) {
-            double* x = feature_.data() + (set * widths_.pairs + pair) * p;
-            std::fill(x, x + p, 0.0);
-            double predicted = 0;
-            for (Index e = features.first_entry(pair), end = features.first_entry(pair + 1); e < end; ++e) {
-                if (!witness[e]) continue;
-                const double* psi = tangent_.psi.data() + e * p;
-                for (Index i = 0; i < p; ++i) x[i] += psi[i];
-                predicted += tangent_.centre[at(e)];
-            }
-            baseline_[at(set * widths_.pairs + pair)] = predicted;
-        }
-    }
-}
-
-void HoeffdingExplorer::choose_actions() {
-    if (rule_ == ActionRule::uniform) {
-        if (!policy_) policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
-        return;
-    }
-    const FeatureMap& features = *task_.features;
-    const Index d = features.features();
+// Backwards through E_h = max_a min(H-1-h, (H-1-h) beta width + P~ E_{h+1}), moving the witnesses on the way.
+void HoeffdingExplorer::choose_actions(int ascents) {
     std::vector<std::int32_t> actions(at(shape_.horizon * shape_.states), 0);
-    std::vector<double> next(at(shape_.states), 0.0), now(at(shape_.states), 0.0), phi_next(at(d));
+    std::vector<double> next(at(shape_.states), 0.0), values(at(shape_.pairs()));
     for (Step h = shape_.horizon - 2; h >= 0; --h) {
         const Index set = task_.homogeneous ? 0 : h;
         const ConfidenceSet& confidence = sets_[at(set)];
         const auto range = static_cast<double>(shape_.steps_after(h));
-        const double radius = confidence.refined_radius() * range;
-        const double* weights = confidence.weights().data();
-        const double* width = widths_.lower.data() + set * widths_.pairs;
+        pass_->run({set, &confidence, confidence.refined_radius() * range, next, ascents}, values);
         for (State s = 0; s < shape_.states; ++s) {
             // The unclipped value decides: clipped ones tie while nothing is known, and the first action
             // would win everywhere [paper, Alg. 1 line 11; likelihood §8.4]. Exact ties are drawn.
-            double best = -1;
-            Index ties = 0;
-            Stream random(options_.seed, Purpose::ties, static_cast<std::uint64_t>(replans_),
-                          static_cast<std::uint64_t>(h * shape_.states + s));
-            for (Action a = 0; a < shape_.actions; ++a) {
-                const Index pair = shape_.pair(s, a);
-                const double value = radius * width[pair] + detail::expectation(features, pair, weights,
-                                                                                next.data(), phi_next.data());
-                if (value < best) continue;
-                ties = value > best ? 1 : ties + 1;
-                if (ties > 1 && sample_index(random, ties) != 0) continue;
-                best = value;
-                actions[at(h * shape_.states + s)] = static_cast<std::int32_t>(a);
+            const double* value = values.data() + s * shape_.actions;
+            const double best = *std::max_element(value, value + shape_.actions);
+            const auto ties = std::count(value, value + shape_.actions, best);
+            auto chosen = std::find(value, value + shape_.actions, best);
+            if (ties > 1) {
+                Stream random(options_.seed, Purpose::ties, static_cast<std::uint64_t>(replans_),
+                              static_cast<std::uint64_t>(h * shape_.states + s));
+                for (Index skip = sample_index(random, ties); skip > 0; --skip)
+                    chosen = std::find(chosen + 1, value + shape_.actions, best);
             }
-            now[at(s)] = std::min(range, best);
+            actions[at(h * shape_.states + s)] = static_cast<std::int32_t>(chosen - value);
+            next[at(s)] = std::min(range, best);
         }
-        std::swap(now, next);
     }
-    policy_ = std::make_shared<const Policy>(Policy::deterministic(shape_, std::move(actions)));
+    if (rule_ == ActionRule::optimistic)
+        policy_ = std::make_shared<const Policy>(Policy::deterministic(shape_, std::move(actions)));
+    else if (!policy_)
+        policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
 }
 
 void HoeffdingExplorer::tell(const Counts& counts) {
     expects(counts.shape() == shape_, "counts have another shape than the problem");
     expects(policy_ != nullptr, "counts told before a deployment was asked for");
     const FeatureMap& features = *task_.features;
-    const Index p = tangent_.space.dimension();
     for (Step h = 0; h < shape_.learned_steps(); ++h) {
-        const Index set = task_.homogeneous ? 0 : h;
         const std::int64_t* seen = counts.at(h).data();
-        const std::uint8_t* witness = widths_.witness.data() + set * widths_.entries;
-        for (Index pair = 0; pair < widths_.pairs; ++pair) {
-            std::int64_t visits = 0, hits = 0;
-            for (Index e = features.first_entry(pair), end = features.first_entry(pair + 1); e < end; ++e) {
-                visits += seen[e];
-                hits += witness[e] ? seen[e] : 0;
-            }
-            if (visits == 0) continue;
-            const Index row = set * widths_.pairs + pair;
-            const double residuals =
-                static_cast<double>(hits) - static_cast<double>(visits) * baseline_[at(row)];
-            statistics_[at(set)].add(feature_.data() + row * p, visits, residuals);
+        Index entry = 0, pair = 0;
+        while (true) {
+            while (entry < features.entries() && seen[entry] == 0) ++entry;
+            if (entry == features.entries()) break;
+            while (features.first_entry(pair + 1) <= entry) ++pair;
+            observe(task_.homogeneous ? 0 : h, pair, seen);
+            entry = features.first_entry(pair + 1);
         }
     }
     episodes_ += counts.episodes();
     widths_current_ = false;
     replan_due_ = options_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
+}
+
+// [paper, Alg. 1 lines 5-9] with V in {0,1} instead of {0,H}: the range H-1-h multiplies the bonus, not the
+// feature, so that the noise is 1/2 at every step [theory §3c].
+void HoeffdingExplorer::observe(Index set, Index pair, const std::int64_t* seen) {
+    const FeatureMap& features = *task_.features;
+    const Index p = tangent_.space.dimension(), first = features.first_entry(pair);
+    feature_.assign(at(p), 0.0);
+    double predicted = 0;
+    std::int64_t visits = 0, hits = 0;
+    for (Index j = 0; j < features.successors(pair); ++j) {
+        const Index entry = first + j;
+        visits += seen[entry];
+        if (!pass_->witness(set, pair, j)) continue;
+        hits += seen[entry];
+        predicted += tangent_.centre[at(entry)];
+        for (Index i = 0; i < p; ++i) feature_[at(i)] += tangent_.psi[at(entry * p + i)];
+    }
+    statistics_[at(set)].add(feature_.data(), visits,
+                             static_cast<double>(hits) - static_cast<double>(visits) * predicted);
 }
 
 bool HoeffdingExplorer::determinant_doubled() const {
@@ -181,7 +159,7 @@ Knowledge HoeffdingExplorer::knowledge() {
         RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths_));
         return {std::move(learned), std::move(certificate), episodes_};
     }
-    WidthTable widths = widths_;  // a warm start; the frozen witnesses must stay
+    WidthTable widths = widths_;  // of the same sizes; the frozen witnesses are elsewhere
     return regression_knowledge(task_, tangent_, statistics_, episodes_, options_.delta, options_.threads,
                                 widths);
 }

@@ -2,6 +2,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/explore/hoeffding.hpp"
+#include "planning_pass.hpp"
 
 // How the regression explorer is written down and read back.
 namespace alidade {
@@ -63,8 +64,7 @@ Record HoeffdingExplorer::memory() const {
     Record record = evidence();
     record.integers["progress"] = {replans_, thorough_at_, replan_due_ ? 1 : 0, policy_ ? 1 : 0};
     record.numbers["log_det"] = log_det_;
-    record.numbers["width"] = widths_.lower;
-    record.bytes["witness"] = widths_.witness;
+    record.bytes["witness"] = pass_->witnesses();
     auto& actions = record.integers["actions"];
     if (policy_ && policy_->is_deterministic())
         actions.assign(policy_->actions().begin(), policy_->actions().end());
@@ -80,14 +80,12 @@ void HoeffdingExplorer::restore(const Record& memory) {
     thorough_at_ = progress[1];
     replan_due_ = progress[2] != 0;
     log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
-    widths_.lower = field(memory.numbers, "width", widths_.lower.size());
-    widths_.witness = field(memory.bytes, "witness", widths_.witness.size());
+    pass_->take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
     widths_current_ = false;
     policy_.reset();
-    freeze_features();
     if (progress[3] == 0) return;
     if (rule_ == ActionRule::uniform) {
-        choose_actions();
+        policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
         return;
     }
     const auto& actions = field(memory.integers, "actions", at(shape_.horizon * shape_.states));

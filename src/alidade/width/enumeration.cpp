@@ -22,6 +22,24 @@ void subset_sums(const WidthProblem& problem, Index first, Index bits, std::vect
     }
 }
 
+/// norms[l] = |low_l + shift|^2 for all subset sums of the lower half; the largest of them. Compiled for
+/// several instruction sets, of which the loader picks one; additions are not reordered, so all agree.
+[[gnu::target_clones("avx512f", "avx2", "default")]] double shifted_norms(const double* __restrict low,
+                                                                          Index count, Index dimension,
+                                                                          const double* __restrict shift,
+                                                                          Index stride,
+                                                                          double* __restrict norms) {
+    for (Index l = 0; l < count; ++l) norms[l] = 0;
+    for (Index i = 0; i < dimension; ++i) {
+        const double* row = low + i * count;
+        const double by = shift[i * stride];
+        for (Index l = 0; l < count; ++l) norms[l] += (row[l] + by) * (row[l] + by);
+    }
+    double largest = norms[0];
+    for (Index l = 1; l < count; ++l) largest = norms[l] > largest ? norms[l] : largest;
+    return largest;
+}
+
 }  // namespace
 
 // Every vertex with V_{m-1} = 0 (the others mirror them), as |l + h|^2 over subset sums l of the first
@@ -37,15 +55,7 @@ double Width::enumerate(const WidthProblem& problem, std::span<std::uint8_t> wit
     double best = -1;
     Index best_low = 0, best_high = 0;
     for (Index k = 0; k < high; ++k) {
-        double* norm = norms_.data();
-        for (Index l = 0; l < low; ++l) norm[l] = 0;
-        for (Index i = 0; i < p; ++i) {
-            const double shift = high_[static_cast<std::size_t>(i * high + k)];
-            const double* row = low_.data() + i * low;
-            for (Index l = 0; l < low; ++l) norm[l] += (row[l] + shift) * (row[l] + shift);
-        }
-        double largest = norm[0];
-        for (Index l = 1; l < low; ++l) largest = norm[l] > largest ? norm[l] : largest;
+        const double largest = shifted_norms(low_.data(), low, p, high_.data() + k, high, norms_.data());
         if (largest > best) {
             best = largest;
             best_high = k;

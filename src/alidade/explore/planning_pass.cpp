@@ -1,0 +1,173 @@
+#include "planning_pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+// The vectors below never cross a function that is not inlined, so no ABI is at stake.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace alidade::detail {
+
+namespace {
+
+constexpr Index lanes = 8;
+
+/// Eight pairs side by side. Operations on it are element by element, whatever the registers are.
+using Lanes [[gnu::vector_size(64), gnu::aligned(8), gnu::may_alias]] = double;
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// One block, all pointers at its first slot.
+struct Block {
+    const Lanes* psi;            // [successor][coordinate]
+    const Lanes* centre;         // [successor]
+    const std::int32_t* target;  // [successor][lane]
+    Lanes* witness;              // [successor]
+    Index successors;
+};
+
+/// What all blocks of a step share.
+struct Shared {
+    Index dimension;
+    const double* inverse;      // p x p
+    const double* coordinates;  // zeta~ of the weights
+    const double* next;
+    double scale;
+    int ascents;
+};
+
+/// psi_V of every lane into `sum`, Lambda^-1 psi_V into `slope`, and |psi_V|^2 in the metric.
+[[gnu::always_inline]] inline void slope_of(const Block& block, const Shared& shared, Lanes* sum,
+                                            Lanes* slope, Lanes& square) {
+    const Index p = shared.dimension;
+    for (Index i = 0; i < p; ++i) {
+        Lanes total = {};
+        for (Index j = 0; j < block.successors; ++j) total += block.witness[j] * block.psi[j * p + i];
+        sum[i] = total;
+    }
+    square = Lanes{};
+    for (Index i = 0; i < p; ++i) {
+        Lanes row = {};
+        for (Index k = 0; k < p; ++k) row += shared.inverse[i * p + k] * sum[k];
+        slope[i] = row;
+        square += row * sum[i];
+    }
+}
+
+/// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation.
+[[gnu::always_inline]] inline void move_witness(const Block& block, Index p, const Lanes* slope) {
+    for (Index j = 0; j < block.successors; ++j) {
+        Lanes score = {};
+        for (Index i = 0; i < p; ++i) score += block.psi[j * p + i] * slope[i];
+        const Lanes zero = {}, one = zero + 1.0;
+        block.witness[j] = score > zero ? one : zero;
+    }
+}
+
+/// E[next(s')] of every lane under the weights.
+[[gnu::always_inline]] inline void expectation(const Block& block, const Shared& shared, Lanes& expected) {
+    const Index p = shared.dimension;
+    expected = Lanes{};
+    for (Index j = 0; j < block.successors; ++j) {
+        Lanes probability = block.centre[j], value;
+        for (Index i = 0; i < p; ++i) probability += shared.coordinates[i] * block.psi[j * p + i];
+        for (Index l = 0; l < lanes; ++l) value[l] = shared.next[block.target[j * lanes + l]];
+        expected += probability * value;
+    }
+}
+
+// One binary serves all machines: the loader picks the widest instruction set that is there.
+[[gnu::target_clones("avx512f", "avx2", "default")]] void pass_over_block(const Block& block,
+                                                                          const Shared& shared, Lanes* sum,
+                                                                          Lanes* slope, double* values) {
+    Lanes square, expected;
+    slope_of(block, shared, sum, slope, square);
+    for (int step = 0; step < shared.ascents; ++step) {
+        move_witness(block, shared.dimension, slope);
+        slope_of(block, shared, sum, slope, square);
+    }
+    expectation(block, shared, expected);
+    for (Index l = 0; l < lanes; ++l) {
+        // Rounding may leave a tiny negative square where nothing can move.
+        const double positive = square[l] > 0 ? square[l] : 0.0;
+        values[l] = shared.scale * std::sqrt(positive) + expected[l];
+    }
+}
+
+Lanes* as_lanes(double* numbers) {
+    return reinterpret_cast<Lanes*>(numbers);
+}
+
+}  // namespace
+
+PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets)
+    : features_(features), dimension_(tangent.space.dimension()), sets_(sets) {
+    const Index p = dimension_, pairs = features.pairs();
+    for (Index pair = 0; pair < pairs; pair += lanes) {
+        block_start_.push_back(slots_);
+        Index most = 0;
+        for (Index other = pair; other < std::min(pairs, pair + lanes); ++other)
+            most = std::max(most, features.successors(other));
+        slots_ += most;
+    }
+    block_start_.push_back(slots_);
+    psi_.assign(at(slots_ * p * lanes), 0.0);
+    centre_.assign(at(slots_ * lanes), 0.0);
+    target_.assign(at(slots_ * lanes), 0);
+    witness_.assign(at(sets_ * slots_ * lanes), 0.0);
+    sum_.resize(at(p * lanes));
+    slope_.resize(at(p * lanes));
+    for (Index pair = 0; pair < pairs; ++pair)
+        for (Index j = 0; j < features.successors(pair); ++j) {
+            const Index slot = block_start_[at(pair / lanes)] + j, lane = pair % lanes;
+            const Index entry = features.first_entry(pair) + j;
+            for (Index i = 0; i < p; ++i)
+                psi_[at((slot * p + i) * lanes + lane)] = tangent.psi[at(entry * p + i)];
+            centre_[at(slot * lanes + lane)] = tangent.centre[at(entry)];
+            target_[at(slot * lanes + lane)] = features.targets()[at(entry)];
+        }
+}
+
+void PlanningPass::run(const Step& step, std::span<double> values) {
+    const Index p = dimension_, pairs = features_.pairs();
+    const Matrix& factor = step.confidence->estimate().factor;
+    const Matrix root = factor.triangularView<Eigen::Lower>().solve(Matrix::Identity(p, p));
+    const Matrix inverse = root.transpose() * root;
+    const Shared shared{
+        p,          inverse.data(), step.confidence->projection().coordinates.data(), step.next.data(),
+        step.scale, step.ascents};
+    double last[lanes];
+    for (Index pair = 0; pair < pairs; pair += lanes) {
+        const Index start = block_start_[at(pair / lanes)];
+        const Block block{as_lanes(psi_.data()) + start * p, as_lanes(centre_.data()) + start,
+                          target_.data() + start * lanes,
+                          as_lanes(witness_.data()) + step.set * slots_ + start,
+                          block_start_[at(pair / lanes + 1)] - start};
+        const bool whole = pair + lanes <= pairs;
+        pass_over_block(block, shared, as_lanes(sum_.data()), as_lanes(slope_.data()),
+                        whole ? values.data() + pair : last);
+        if (!whole) std::copy(last, last + (pairs - pair), values.begin() + pair);
+    }
+}
+
+std::vector<std::uint8_t> PlanningPass::witnesses() const {
+    std::vector<std::uint8_t> result(at(sets_ * features_.entries()));
+    for (Index set = 0; set < sets_; ++set)
+        for (Index pair = 0; pair < features_.pairs(); ++pair)
+            for (Index j = 0; j < features_.successors(pair); ++j)
+                result[at(set * features_.entries() + features_.first_entry(pair) + j)] =
+                    static_cast<std::uint8_t>(witness(set, pair, j));
+    return result;
+}
+
+void PlanningPass::take_witnesses(std::span<const std::uint8_t> witnesses) {
+    for (Index set = 0; set < sets_; ++set)
+        for (Index pair = 0; pair < features_.pairs(); ++pair)
+            for (Index j = 0; j < features_.successors(pair); ++j)
+                witness_[place(set, pair, j)] =
+                    witnesses[at(set * features_.entries() + features_.first_entry(pair) + j)];
+}
+
+}  // namespace alidade::detail

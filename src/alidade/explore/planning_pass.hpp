@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/model/feature_map.hpp"
+#include "alidade/model/tangent_space.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade::detail {
+
+/// The inner loop of replanning: for every pair, ascent of the width from its present witness, and the
+/// optimistic backup, in one pass over the features. Pairs are taken eight at a time, one SIMD lane a
+/// pair, layout [block][successor][coordinate][lane]. A lane never sees another, and nothing is fused or
+/// reordered, so every instruction set gives the same bits.
+class PlanningPass {
+public:
+    PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets);
+
+    /// What the pass needs of one step.
+    struct Step {
+        Index set = 0;  ///< whose witnesses
+        const ConfidenceSet* confidence = nullptr;
+        double scale = 0;              ///< of the width: radius times range
+        std::span<const double> next;  ///< S numbers: the value at the next step
+        int ascents = 0;               ///< how often the witness may move before the width is taken
+    };
+
+    /// values[pair] = scale * width + E[next(s')] under the set's weights. Moves the witnesses.
+    void run(const Step& step, std::span<double> values);
+
+    /// The witness of one (set, successor number of a pair).
+    bool witness(Index set, Index pair, Index successor) const noexcept {
+        return witness_[place(set, pair, successor)] != 0;
+    }
+    /// All witnesses, sets x entries, as in a width table.
+    std::vector<std::uint8_t> witnesses() const;
+    void take_witnesses(std::span<const std::uint8_t> witnesses);
+
+private:
+    static constexpr Index lanes = 8;
+
+    std::size_t place(Index set, Index pair, Index successor) const noexcept {
+        const Index block = pair / lanes;
+        return static_cast<std::size_t>(
+            (set * slots_ + block_start_[static_cast<std::size_t>(block)] + successor) * lanes +
+            pair % lanes);
+    }
+
+    const FeatureMap& features_;
+    Index dimension_, sets_;
+    Index slots_ = 0;                   // successors of all blocks, padded to the largest of a block
+    std::vector<Index> block_start_;    // slot at which a block begins
+    std::vector<double> psi_;           // [slot][coordinate][lane]; zero where a pair has no such successor
+    std::vector<double> centre_;        // [slot][lane]
+    std::vector<std::int32_t> target_;  // [slot][lane]
+    std::vector<double> witness_;       // [set][slot][lane], 0 or 1
+    std::vector<double> sum_, slope_;   // scratch: [coordinate][lane]
+};
+
+}  // namespace alidade::detail
