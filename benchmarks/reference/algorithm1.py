@@ -4,7 +4,10 @@
 Everything is recomputed in every episode: the inverse Gram matrices, the widths of all pairs by trying every
 vertex, the projection, the policy. It is the yardstick for speed, and an independent voice on certificates.
 
-    algorithm1.py --episodes N --seed s [--json]
+    algorithm1.py --episodes N --seed s [--style loops|batched] [--json]
+
+`loops` goes through steps, states and actions as the algorithm is printed, with all vertices of one pair in
+one product. `batched` does all pairs of a step in one product: what one would arrive at after tuning.
 
 The problem is a garnet: every pair has the same number of random successors, common to all base models; base
 rows are Dirichlet(concentration), the true weights Dirichlet(1) a step. Steps are 0 .. H-1; the value after
@@ -80,13 +83,12 @@ class Algorithm1:
         self.gram = np.array([ridge * np.eye(d - 1)] * learned)
         self.moment = np.zeros((learned, d - 1))
 
-    def widths(self, inverse):
-        """For every pair the largest metric norm of sum_j V_j psi_j over V in {0,1}^m, and its vertex."""
-        half = np.linalg.cholesky(inverse)
-        points = self.vertices @ (self.psi @ half)
-        norms = np.einsum("savp,savp->sav", points, points)
-        best = norms.argmax(axis=2)
-        return np.sqrt(norms.max(axis=2)), self.vertices[best]
+    def width(self, s, a, half):
+        """The largest metric norm of sum_j V_j psi_j over V in {0,1}^m, and its vertex."""
+        points = self.vertices @ (self.psi[s, a] @ half)
+        norms = (points * points).sum(axis=1)
+        best = norms.argmax()
+        return np.sqrt(norms[best]), self.vertices[best]
 
     def radius(self, h):
         """Noise one half, all of delta over the H-1 learned steps, bias sqrt(ridge (1 - 1/d))."""
@@ -110,16 +112,23 @@ class Algorithm1:
         p = self.problem
         E = np.zeros(p.S)
         policy = np.zeros((p.H - 1, p.S), dtype=int)
-        achieved = [None] * (p.H - 1)
+        achieved = np.zeros((p.H - 1, p.S, p.A, p.m))
         for h in reversed(range(p.H - 1)):
             steps_after = p.H - 1 - h
             weights, radius = self.estimate(h)
-            width, achieved[h] = self.widths(np.linalg.inv(self.gram[h]))
-            onward = np.einsum("saj,saj->sa", p.phi @ weights, E[p.successor])
-            # Ties of clipped values are decided by the unclipped ones.
-            policy[h] = (steps_after * radius * width + onward).argmax(axis=1)
-            Q = np.minimum(steps_after, steps_after * np.minimum(1, radius * width) + onward)
-            E = Q.max(axis=1)
+            half = np.linalg.cholesky(np.linalg.inv(self.gram[h]))
+            now = np.zeros(p.S)
+            for s in range(p.S):
+                most = -1.0
+                for a in range(p.A):
+                    width, achieved[h, s, a] = self.width(s, a, half)
+                    onward = (p.phi[s, a] @ weights) @ E[p.successor[s, a]]
+                    # Ties of clipped values are decided by the unclipped ones.
+                    unclipped = steps_after * radius * width + onward
+                    if unclipped > most:
+                        most, policy[h, s] = unclipped, a
+                    now[s] = max(now[s], min(steps_after, steps_after * min(1, radius * width) + onward))
+            E = now
         return 2 * E[0], policy, achieved
 
     def episode(self, rng, policy, achieved):
@@ -135,6 +144,34 @@ class Algorithm1:
             s = p.successor[s, a, j]
 
 
+class BatchedAlgorithm1(Algorithm1):
+    """The same numbers with all pairs of a step in one product."""
+
+    def widths(self, half):
+        points = self.vertices @ (self.psi @ half)
+        norms = np.einsum("savp,savp->sav", points, points)
+        best = norms.argmax(axis=2)
+        return np.sqrt(norms.max(axis=2)), self.vertices[best]
+
+    def plan(self):
+        p = self.problem
+        E = np.zeros(p.S)
+        policy = np.zeros((p.H - 1, p.S), dtype=int)
+        achieved = [None] * (p.H - 1)
+        for h in reversed(range(p.H - 1)):
+            steps_after = p.H - 1 - h
+            weights, radius = self.estimate(h)
+            width, achieved[h] = self.widths(np.linalg.cholesky(np.linalg.inv(self.gram[h])))
+            onward = np.einsum("saj,saj->sa", p.phi @ weights, E[p.successor])
+            policy[h] = (steps_after * radius * width + onward).argmax(axis=1)
+            Q = np.minimum(steps_after, steps_after * np.minimum(1, radius * width) + onward)
+            E = Q.max(axis=1)
+        return 2 * E[0], policy, achieved
+
+
+STYLES = {"loops": Algorithm1, "batched": BatchedAlgorithm1}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--episodes", type=int, default=1000)
@@ -146,11 +183,13 @@ def main():
     parser.add_argument("--horizon", type=int, default=5)
     parser.add_argument("--successors", type=int, default=8)
     parser.add_argument("--concentration", type=float, default=0.3)
+    parser.add_argument("--style", choices=STYLES, default="loops")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
-    learner = Algorithm1(Garnet(options.states, options.actions, options.features, options.horizon,
-                                options.successors, options.concentration, options.problem_seed))
+    problem = Garnet(options.states, options.actions, options.features, options.horizon, options.successors,
+                     options.concentration, options.problem_seed)
+    learner = STYLES[options.style](problem)
     rng = np.random.default_rng(options.seed)
     began, began_cpu = time.perf_counter(), time.process_time()
     certificate = np.inf

@@ -29,6 +29,7 @@ struct RidgeEstimate {
     Vector coordinates;        ///< zeta hat, p numbers: the minimiser
     Matrix precision;          ///< Lambda = lambda I + gram, symmetric
     Matrix factor;             ///< lower Cholesky factor of the precision
+    Matrix inverse_factor;     ///< its inverse, lower triangular: |inverse_factor x| is the dual norm
     double log_det_ratio = 0;  ///< log det(Lambda) - log det(lambda I), from the factor
 };
 

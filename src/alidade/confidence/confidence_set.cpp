@@ -20,8 +20,7 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate
             "contradict the base models, or the confidence event (probability 1 - delta) failed",
             projection.residual, radius));
     Vector estimated = parameters.space().weights(estimate.coordinates);
-    Matrix dual_map =
-        estimate.factor.triangularView<Eigen::Lower>().solve(parameters.space().basis.transpose());
+    Matrix dual_map = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
     parts_ = std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection),
                                                  std::move(estimated), std::move(dual_map), radius, refined});
 }
@@ -39,7 +38,7 @@ bool ConfidenceSet::contains(const Vector& weights) const {
 }
 
 double ConfidenceSet::dual_norm(const Vector& x) const {
-    return parts_->estimate.factor.triangularView<Eigen::Lower>().solve(x).norm();
+    return (parts_->estimate.inverse_factor * x).norm();
 }
 
 Interval ConfidenceSet::range(std::span<const double> direction) const {

@@ -14,8 +14,7 @@ namespace {
 double bias(const ParameterSet& parameters, const RidgeEstimate& estimate, double regularisation) {
     const double prior = prior_bias(regularisation, parameters.radius());
     if (parameters.kind() != ParameterSetKind::simplex || estimate.factor.rows() == 0) return prior;
-    const Matrix vertices =
-        estimate.factor.triangularView<Eigen::Lower>().solve(parameters.space().basis.transpose());
+    const Matrix vertices = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
     return std::min(prior, regularisation * vertices.colwise().norm().maxCoeff());
 }
 

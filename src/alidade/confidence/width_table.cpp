@@ -57,8 +57,7 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
             "the width table belongs to another problem");
     const Index p = tangent.space.dimension(), most = features.max_successors();
     for (Index set = 0; set < table.sets; ++set) {
-        const Matrix& factor = sets[at(set)].estimate().factor;
-        const Matrix inverse = factor.triangularView<Eigen::Lower>().solve(Matrix::Identity(p, p));
+        const Matrix& inverse = sets[at(set)].estimate().inverse_factor;
         const auto fill = [&](Index first_pair, Index last_pair) {
             Width oracle(options);
             std::vector<double> generators(at(most * p));

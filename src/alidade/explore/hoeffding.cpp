@@ -22,6 +22,18 @@ std::size_t at(Index i) {
 /// this the determinants hardly move, and never would freeze bad local optima [oracle §C.2].
 constexpr double refresh_growth = 0.02;
 
+/// First position from `begin` on that is not zero, or `end`; eight at a time, as most are.
+Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
+    while (begin + 8 <= end) {
+        std::int64_t any = 0;
+        for (Index i = 0; i < 8; ++i) any |= values[begin + i];
+        if (any != 0) break;
+        begin += 8;
+    }
+    while (begin < end && values[begin] == 0) ++begin;
+    return begin;
+}
+
 }  // namespace
 
 HoeffdingExplorer::HoeffdingExplorer(Task task, ExplorerOptions options, ActionRule rule)
@@ -113,7 +125,7 @@ void HoeffdingExplorer::tell(const Counts& counts) {
         const std::int64_t* seen = counts.at(h).data();
         Index entry = 0, pair = 0;
         while (true) {
-            while (entry < features.entries() && seen[entry] == 0) ++entry;
+            entry = first_nonzero(seen, entry, features.entries());
             if (entry == features.entries()) break;
             while (features.first_entry(pair + 1) <= entry) ++pair;
             observe(task_.homogeneous ? 0 : h, pair, seen);

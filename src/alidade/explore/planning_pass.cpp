@@ -56,14 +56,20 @@ struct Shared {
     }
 }
 
-/// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation.
-[[gnu::always_inline]] inline void move_witness(const Block& block, Index p, const Lanes* slope) {
+/// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.
+[[gnu::always_inline]] inline bool move_witness(const Block& block, Index p, const Lanes* slope) {
+    Lanes moved = {};
     for (Index j = 0; j < block.successors; ++j) {
         Lanes score = {};
         for (Index i = 0; i < p; ++i) score += block.psi[j * p + i] * slope[i];
         const Lanes zero = {}, one = zero + 1.0;
-        block.witness[j] = score > zero ? one : zero;
+        const Lanes chosen = score > zero ? one : zero, change = chosen - block.witness[j];
+        block.witness[j] = chosen;
+        moved += change * change;
     }
+    double total = 0;
+    for (Index l = 0; l < lanes; ++l) total += moved[l];
+    return total > 0;
 }
 
 /// E[next(s')] of every lane under the weights.
@@ -85,7 +91,8 @@ struct Shared {
     Lanes square, expected;
     slope_of(block, shared, sum, slope, square);
     for (int step = 0; step < shared.ascents; ++step) {
-        move_witness(block, shared.dimension, slope);
+        // Most witnesses stay most of the time; a block where all do is done.
+        if (!move_witness(block, shared.dimension, slope)) break;
         slope_of(block, shared, sum, slope, square);
     }
     expectation(block, shared, expected);
@@ -132,9 +139,8 @@ PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& ta
 
 void PlanningPass::run(const Step& step, std::span<double> values) {
     const Index p = dimension_, pairs = features_.pairs();
-    const Matrix& factor = step.confidence->estimate().factor;
-    const Matrix root = factor.triangularView<Eigen::Lower>().solve(Matrix::Identity(p, p));
-    const Matrix inverse = root.transpose() * root;
+    const Matrix& root = step.confidence->estimate().inverse_factor;
+    const Matrix inverse = root.transpose().lazyProduct(root);
     const Shared shared{
         p,          inverse.data(), step.confidence->projection().coordinates.data(), step.next.data(),
         step.scale, step.ascents};
