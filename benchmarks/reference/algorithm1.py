@@ -77,18 +77,17 @@ class Algorithm1:
         # Orthonormal columns that sum to zero.
         self.N = np.linalg.qr(np.column_stack([np.ones(d), np.eye(d)[:, : d - 1]]))[0][:, 1:]
         self.psi = problem.phi @ self.N
-        # psi sums to zero over the successors, so V and 1 - V are alike: fix V of the first successor at 0.
-        self.vertices = np.array([(0, *v) for v in itertools.product((0.0, 1.0), repeat=problem.m - 1)])
+        self.vertices = np.array(list(itertools.product((0.0, 1.0), repeat=problem.m)))
         learned = problem.H - 1
         self.gram = np.array([ridge * np.eye(d - 1)] * learned)
         self.moment = np.zeros((learned, d - 1))
 
-    def width(self, s, a, half):
-        """The largest metric norm of sum_j V_j psi_j over V in {0,1}^m, and its vertex."""
-        points = self.vertices @ (self.psi[s, a] @ half)
-        norms = (points * points).sum(axis=1)
+    def width(self, s, a, inverse):
+        """argmax over V in {0,1}^m of |psi_V(s,a)| in the metric of the inverse [paper, Alg. 1 line 8]."""
+        points = self.vertices @ self.psi[s, a]
+        norms = np.sqrt(np.einsum("vi,ij,vj->v", points, inverse, points))
         best = norms.argmax()
-        return np.sqrt(norms[best]), self.vertices[best]
+        return norms[best], self.vertices[best]
 
     def radius(self, h):
         """Noise one half, all of delta over the H-1 learned steps, bias sqrt(ridge (1 - 1/d))."""
@@ -116,12 +115,12 @@ class Algorithm1:
         for h in reversed(range(p.H - 1)):
             steps_after = p.H - 1 - h
             weights, radius = self.estimate(h)
-            half = np.linalg.cholesky(np.linalg.inv(self.gram[h]))
+            inverse = np.linalg.inv(self.gram[h])
             now = np.zeros(p.S)
             for s in range(p.S):
                 most = -1.0
                 for a in range(p.A):
-                    width, achieved[h, s, a] = self.width(s, a, half)
+                    width, achieved[h, s, a] = self.width(s, a, inverse)
                     onward = (p.phi[s, a] @ weights) @ E[p.successor[s, a]]
                     # Ties of clipped values are decided by the unclipped ones.
                     unclipped = steps_after * radius * width + onward
@@ -146,6 +145,11 @@ class Algorithm1:
 
 class BatchedAlgorithm1(Algorithm1):
     """The same numbers with all pairs of a step in one product."""
+
+    def __init__(self, problem, **options):
+        super().__init__(problem, **options)
+        # psi sums to zero over the successors, so V and 1 - V are alike: fix V of the first successor at 0.
+        self.vertices = self.vertices[: len(self.vertices) // 2]
 
     def widths(self, half):
         points = self.vertices @ (self.psi @ half)
