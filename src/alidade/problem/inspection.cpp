@@ -1,0 +1,107 @@
+#include "alidade/problem/inspection.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+
+#include "alidade/model/tangent_space.hpp"
+
+namespace alidade {
+namespace {
+
+using StateFlags = std::vector<char>;
+
+/// Directions with at most this share of the largest eigenvalue of the Gram matrix count as unseen; that
+/// is 1e-6 of the largest singular value.
+constexpr double rank_tolerance = 1e-12;
+
+StateFlags first_states(const Problem& problem) {
+    StateFlags flags(static_cast<std::size_t>(problem.shape().states), 0);
+    for (const auto& [state, probability] : problem.start().atoms())
+        if (probability > 0) flags[static_cast<std::size_t>(state)] = 1;
+    return flags;
+}
+
+StateFlags next_states(const FeatureMap& features, const StateFlags& here) {
+    StateFlags next(here.size(), 0);
+    for (State s = 0; s < features.states(); ++s) {
+        if (!here[static_cast<std::size_t>(s)]) continue;
+        for (Action a = 0; a < features.actions(); ++a)
+            for (const std::int32_t target : features.targets(features.pair(s, a)))
+                next[static_cast<std::size_t>(target)] = 1;
+    }
+    return next;
+}
+
+/// Sum of psi psi' over the entries of the flagged states.
+Matrix gram(const FeatureMap& features, const TangentFeatures& tangent, const StateFlags& flags) {
+    const Index p = tangent.space.dimension();
+    Matrix sum = Matrix::Zero(p, p);
+    for (State s = 0; s < features.states(); ++s) {
+        if (!flags[static_cast<std::size_t>(s)]) continue;
+        const Index first = features.first_entry(features.pair(s, 0));
+        const Index last = features.first_entry(features.pair(s, features.actions() - 1) + 1);
+        const Eigen::Map<const Matrix> psi(tangent.psi.data() + first * p, p, last - first);
+        sum.noalias() += psi * psi.transpose();
+    }
+    return sum;
+}
+
+Index rank_of(const Vector& eigenvalues) {
+    if (eigenvalues.size() == 0) return 0;
+    const double least = rank_tolerance * eigenvalues.maxCoeff();
+    return (eigenvalues.array() > std::max(least, 1e-300)).count();
+}
+
+Index rank_of(const Matrix& gram) {
+    return gram.size() == 0 ? 0 : rank_of(Vector(Eigen::SelfAdjointEigenSolver<Matrix>(gram).eigenvalues()));
+}
+
+void inspect_together(const Matrix& gram, const TangentSpace& space, Inspection& found) {
+    if (gram.size() == 0) return;
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(gram);
+    found.rank = rank_of(Vector(solver.eigenvalues()));
+    // Eigenvalues rise, so the unseen directions come first.
+    const Matrix unseen = space.basis * solver.eigenvectors().leftCols(found.dimension - found.rank);
+    for (Index i = 0; i < unseen.rows(); ++i)
+        if (unseen.row(i).norm() > 1e-6) found.collinear.push_back(i);
+}
+
+/// What exploring keeps: features and tangent features, probabilities and counts of every step, and the
+/// witnesses and widths of every pair.
+std::int64_t bytes_of(const Problem& problem, Index dimension) {
+    const FeatureMap& features = problem.features();
+    const Index numbers =
+        features.entries() * (features.features() + dimension + 2 + 4 * problem.shape().horizon) +
+        features.pairs() * (4 * problem.shape().horizon + 2);
+    return 8 * static_cast<std::int64_t>(numbers);
+}
+
+}  // namespace
+
+Inspection inspect(const Problem& problem) {
+    const FeatureMap& features = problem.features();
+    const TangentFeatures tangent(features, problem.parameters().space());
+    Inspection found;
+    found.dimension = tangent.space.dimension();
+    found.bytes = bytes_of(problem, found.dimension);
+
+    StateFlags here = first_states(problem), ever(here.size(), 0), learned(here.size(), 0), before;
+    for (Step h = 0; h < problem.shape().horizon; ++h) {
+        StepInspection step;
+        step.reachable = std::count(here.begin(), here.end(), 1);
+        for (std::size_t s = 0; s < here.size(); ++s) {
+            ever[s] |= here[s];
+            if (problem.shape().steps_after(h) > 0) learned[s] |= here[s];
+        }
+        step.rank = here == before ? found.steps.back().rank : rank_of(gram(features, tangent, here));
+        found.steps.push_back(step);
+        before = here;
+        here = next_states(features, here);
+    }
+    for (std::size_t s = 0; s < ever.size(); ++s)
+        if (!ever[s]) found.unreachable.push_back(static_cast<State>(s));
+    inspect_together(gram(features, tangent, learned), tangent.space, found);
+    return found;
+}
+
+}  // namespace alidade

@@ -1,0 +1,64 @@
+#include "alidade/problem/inspection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade {
+namespace {
+
+/// A kernel of 3 states and one action: states 0 and 1 move to 0 with chance p and to 1 otherwise; state 2,
+/// which nothing leads to, stays.
+BaseKernel coin(const std::string& name, double p_from_0, double p_from_1) {
+    return {name, 3, 3, {0, 2, 4, 5}, {0, 1, 0, 1, 2}, {p_from_0, 1 - p_from_0, p_from_1, 1 - p_from_1, 1.0}};
+}
+
+Problem coins(const std::vector<BaseKernel>& kernels, Index horizon) {
+    ProblemDescription parts;
+    parts.name = "coins";
+    parts.features = std::make_shared<FeatureMap>(FeatureMap::from_base_kernels(3, 1, kernels));
+    parts.horizon = horizon;
+    return Problem(std::move(parts));
+}
+
+TEST(Inspection, TheRiverIsReachedStateByState) {
+    const Problem problem = make_builtin("builtin:riverswim?length=5&horizon=8");
+    const Inspection found = inspect(problem);
+    ASSERT_EQ(found.steps.size(), 8u);
+    for (Index h = 0; h < 8; ++h)
+        EXPECT_EQ(found.steps[static_cast<std::size_t>(h)].reachable, std::min<Index>(h + 1, 5)) << h;
+    EXPECT_TRUE(found.unreachable.empty());
+    EXPECT_GT(found.bytes, 0);
+}
+
+TEST(Inspection, NamesStatesThatNothingLeadsTo) {
+    const Inspection found = inspect(coins({coin("a", 0.2, 0.5), coin("b", 0.9, 0.5)}, 3));
+    EXPECT_EQ(found.unreachable, std::vector<State>{2});
+    EXPECT_EQ(found.dimension, 1);
+    EXPECT_EQ(found.rank, 1);
+    EXPECT_TRUE(found.collinear.empty());
+}
+
+TEST(Inspection, FindsTheBaseModelsThatAreMixturesOfOthers) {
+    // c is the mean of a and b; e differs from them only in state 1.
+    const Inspection found = inspect(
+        coins({coin("a", 0.2, 0.5), coin("b", 0.8, 0.5), coin("c", 0.5, 0.5), coin("e", 0.5, 0.1)}, 3));
+    EXPECT_EQ(found.dimension, 3);
+    EXPECT_EQ(found.rank, 2);
+    EXPECT_EQ(found.collinear, (std::vector<Index>{0, 1, 2}));
+    // At step 0 only state 0 is seen, which shows one direction.
+    EXPECT_EQ(found.steps[0].rank, 1);
+    EXPECT_EQ(found.steps[1].rank, 2);
+}
+
+TEST(Inspection, NothingIsLearnedInOneStep) {
+    const Inspection found = inspect(coins({coin("a", 0.2, 0.5), coin("b", 0.9, 0.5)}, 1));
+    EXPECT_EQ(found.rank, 0);
+    EXPECT_EQ(found.steps.size(), 1u);
+}
+
+}  // namespace
+}  // namespace alidade
