@@ -76,7 +76,8 @@ TEST(Inventory, RewardsFollowTheirFormulas) {
     EXPECT_DOUBLE_EQ(room.at(0, 0, 0), 1);
     EXPECT_DOUBLE_EQ(room.at(0, 0, 1), 0.5);
     EXPECT_DOUBLE_EQ(room.at(0, 2, 1), 0);
-    EXPECT_NEAR(balanced.at(0, 0, 1), (met + 0.5) / 2, 1e-14);
+    EXPECT_NEAR(balanced.at(0, 0, 1), (2 * met + 0.5) / 4, 1e-14);
+    EXPECT_NEAR(balanced.at(0, 2, 0), (2 + 0 + 1) / 4.0, 1e-14);  // a full shelf and no order
 }
 
 TEST(Inventory, LargeWarehouseHasDistributionsDespiteUnderflow) {

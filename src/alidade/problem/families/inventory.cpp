@@ -88,7 +88,8 @@ std::vector<NamedReward> warehouse_rewards(const Warehouse& house, const std::ve
                 met += std::accumulate(law.begin(), law.begin() + shelf + 1, 0.0);
             service.push_back(std::min(1.0, met / static_cast<double>(laws.size())));
             room.push_back(1 - static_cast<double>(shelf) / static_cast<double>(house.capacity));
-            balanced.push_back((service.back() + room.back()) / 2);
+            const double rest = house.orders[static_cast<std::size_t>(a)] == 0 ? 1.0 : 0.0;
+            balanced.push_back((2 * service.back() + room.back() + rest) / 4);
         }
     }
     return {
@@ -98,7 +99,10 @@ std::vector<NamedReward> warehouse_rewards(const Warehouse& house, const std::ve
          Reward(shape, std::move(service))},
         {"holding-cost", "One minus the share of the shelf that is full after ordering: 1 - y / capacity.",
          Reward(shape, std::move(room))},
-        {"balanced", "The mean of service-level and holding-cost.", Reward(shape, std::move(balanced))}};
+        {"balanced",
+         "Half for service-level, a quarter for holding-cost, a quarter for a day without an order: worth "
+         "planning ahead for.",
+         Reward(shape, std::move(balanced))}};
 }
 
 Problem make(const FamilyArguments& arguments) {
