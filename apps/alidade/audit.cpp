@@ -1,0 +1,98 @@
+#include "alidade/audit/audit.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "numbers.hpp"
+#include "recall.hpp"
+#include "user_error.hpp"
+
+namespace alidade::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Arguments {
+    std::string folder;
+    std::string rewards = std::to_string(AuditOptions{}.rewards);
+    std::string climb = std::to_string(AuditOptions{}.climb_steps);
+    std::uint64_t seed = 0;
+    int threads = 0;
+};
+
+ordered_json to_json(const AuditResult& result) {
+    ordered_json object;
+    object["rewards"] = result.rewards;
+    object["max_gap"] = result.max_gap;
+    object["mean_gap"] = result.mean_gap;
+    object["violations"] = result.violations;
+    object["reward_free_certificate"] = result.reward_free;
+    object["truth_in_confidence_set"] = result.truth_in_confidence_set;
+    object["max_bound"] = result.max_bound;
+    object["mean_bound"] = result.mean_bound;
+    object["depth"] = result.depth;
+    return object;
+}
+
+std::string describe(const AuditResult& result, double delta, const Voice& voice) {
+    std::string text =
+        fmt::format("{} with the truth, over {} rewards\n", voice.bold("Audit"), with_commas(result.rewards));
+    text += fmt::format("  certificate, any reward    {}\n", upper_bound(result.reward_free));
+    text += fmt::format("  worst true loss found      {}\n", rounded(result.max_gap));
+    text += fmt::format("  bounds for single rewards  mean {}, largest {}\n", upper_bound(result.mean_bound),
+                        upper_bound(result.max_bound));
+    text += fmt::format("  true losses of the same    mean {}\n", rounded(result.mean_gap));
+    text += fmt::format("  violations                 {}\n", result.violations);
+    if (result.truth_in_confidence_set)
+        return text + fmt::format("  The true weights lie in the confidence set, at {:.2f} of its radius.\n",
+                                  result.depth);
+    return text + fmt::format(
+                      "  The true weights lie OUTSIDE the confidence set ({:.2f} of its radius): this "
+                      "run is one of\n  the share of at most {} for which no bound is promised.\n",
+                      result.depth, delta);
+}
+
+int run_audit(const Arguments& given, const Voice& voice) {
+    AuditOptions options;
+    options.rewards = parse_count(given.rewards, "--rewards", 1);
+    options.climb_steps = parse_count(given.climb, "--climb", 0);
+    options.seed = given.seed;
+    options.threads = thread_count(given.threads);
+    const RunStore store = open_run(given.folder);
+    const Problem& problem = store.problem();
+    if (!problem.truth())
+        throw UserError("the truth of this run's problem is not known",
+                        {fmt::format("run folder '{}'", given.folder),
+                         "an audit compares bounds with true losses, which only a simulated problem has",
+                         fmt::format("alidade certify {} needs no truth", given.folder)});
+    const Knowledge knowledge = recall(store, options.threads);
+    const AuditResult result = audit(knowledge, problem.true_model(), options);
+    if (voice.json())
+        voice.object(to_json(result));
+    else
+        voice.result(describe(result, knowledge.certificate.failure_probability, voice));
+    // Outside the confidence set nothing is promised; inside it a violation is a fault of the program.
+    return result.truth_in_confidence_set && result.violations > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, Chosen& chosen) {
+    CLI::App* command = app.add_subcommand("audit", "Compare a simulated run's bounds with true losses");
+    const auto given = std::make_shared<Arguments>();
+    command->add_option("RUN", given->folder, "Folder of a run")->required();
+    command->add_option("--rewards", given->rewards, "Random rewards to try")->capture_default_str();
+    command->add_option("--climb", given->climb, "Steps of the search for a worse reward")
+        ->capture_default_str();
+    command->add_option("--seed", given->seed, "Of the random rewards")->capture_default_str();
+    command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
+        ->capture_default_str();
+    add_voice_flags(*command, chosen);
+    command->footer("Exit code 1 if a bound fails though the truth lies in the confidence set.");
+    command->callback(
+        [=, &chosen] { chosen.work = [given](const Voice& voice) { return run_audit(*given, voice); }; });
+}
+
+}  // namespace alidade::app

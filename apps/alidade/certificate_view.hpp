@@ -1,0 +1,42 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "alidade/certify/reward_certificate.hpp"
+#include "alidade/certify/reward_free.hpp"
+#include "alidade/io/reward_file.hpp"
+#include "alidade/model/mixture_model.hpp"
+#include "alidade/problem/problem.hpp"
+#include "voice.hpp"
+
+namespace alidade::app {
+
+/// {reward_free, vacuous, method, candidates}.
+nlohmann::ordered_json to_json(const RewardFreeCertificate& certificate);
+/// [{step, state, action, amount, state_name, action_name}, ...], the largest first.
+nlohmann::ordered_json to_json(const std::vector<Contribution>& contributions, const Problem& problem);
+/// {value_lower, value_upper, optimal_upper, loss_bound, vacuous, methods}, in the unit of the reward's file.
+nlohmann::ordered_json to_json(const RewardCertificate& certificate, const Shape& shape,
+                               const RewardScale& scale);
+/// Named numbers as an object.
+nlohmann::ordered_json to_json(const std::vector<std::pair<std::string, double>>& named);
+/// One list of weights a step.
+nlohmann::ordered_json weights_json(const MixtureModel& model);
+/// An action, or a list of probabilities, for each state of each step.
+nlohmann::ordered_json to_json(const Policy& policy);
+
+/// What a reward-free certificate says, in words.
+std::string describe(const RewardFreeCertificate& certificate, const Shape& shape, const Voice& voice);
+/// The largest contributions as a table that says what they are for.
+std::string describe(const std::vector<Contribution>& contributions, const Problem& problem,
+                     const Voice& voice);
+/// What a certificate for one reward says, in words, in the unit of the reward's file.
+std::string describe(const RewardCertificate& certificate, const Shape& shape, const RewardScale& scale);
+/// The learned weights as a table.
+std::string describe_weights(const MixtureModel& model, const Voice& voice);
+/// "coupling 0.4531, model 0.5120".
+std::string named_numbers(const std::vector<std::pair<std::string, double>>& named);
+
+}  // namespace alidade::app

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "alidade/explore/catalogue.hpp"
+#include "alidade/problem/inspection.hpp"
+#include "commands.hpp"
+#include "numbers.hpp"
+#include "recall.hpp"
+
+namespace alidade::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Seconds that the first policy takes: what a replan costs, measured.
+double replan_seconds(const Problem& problem) {
+    const auto explorer = explorers().front().make(task_of(problem), {});
+    const auto begin = std::chrono::steady_clock::now();
+    explorer->ask();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::string names_of(const std::vector<Index>& indices, const std::function<std::string(Index)>& name) {
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, indices.size()); ++i)
+        text += (i == 0 ? "" : ", ") + name(indices[i]);
+    return indices.size() > most ? text + ", ..." : text;
+}
+
+/// Learned steps at which the weights cannot be told apart though they can elsewhere.
+std::vector<Step> dim_steps(const Problem& problem, const Inspection& found) {
+    std::vector<Step> steps;
+    if (problem.homogeneous()) return steps;
+    for (Step h = 0; h < problem.shape().learned_steps(); ++h)
+        if (found.steps[static_cast<std::size_t>(h)].rank < found.rank) steps.push_back(h);
+    return steps;
+}
+
+ordered_json to_json(const Problem& problem, const Inspection& found, double seconds) {
+    ordered_json object;
+    object["usable"] = true;
+    object["row_sums"] = "ok";
+    object["reachable_states"] = ordered_json::array();
+    object["ranks"] = ordered_json::array();
+    for (const StepInspection& step : found.steps) object["reachable_states"].push_back(step.reachable);
+    for (Step h = 0; h < problem.shape().learned_steps(); ++h)
+        object["ranks"].push_back(found.steps[static_cast<std::size_t>(h)].rank);
+    object["unreachable_states"] = found.unreachable;
+    object["dimension"] = found.dimension;
+    object["rank"] = found.rank;
+    object["weights_identifiable"] = found.rank == found.dimension && dim_steps(problem, found).empty();
+    object["collinear"] = found.collinear;
+    object["memory_bytes"] = found.bytes;
+    object["replan_seconds"] = seconds;
+    object["truth_known"] = problem.truth().has_value();
+    return object;
+}
+
+std::string describe_reach(const Problem& problem, const Inspection& found) {
+    std::string counts;
+    constexpr std::size_t most = 16;
+    for (std::size_t h = 0; h < std::min(most, found.steps.size()); ++h)
+        counts += fmt::format("{}{}", h == 0 ? "" : " ", found.steps[h].reachable);
+    if (found.steps.size() > most) counts += " ...";
+    std::string text =
+        fmt::format("  reachability  of {} states, by step: {}\n", problem.shape().states, counts);
+    if (!found.unreachable.empty())
+        text += fmt::format("                never reached within the horizon: {}\n",
+                            names_of(found.unreachable, [&](Index s) { return problem.state_name(s); }));
+    return text;
+}
+
+std::string describe_weights(const Problem& problem, const Inspection& found) {
+    const bool collinear = problem.shape().learned_steps() > 0 && found.rank < found.dimension;
+    const std::vector<Step> dim = dim_steps(problem, found);
+    if (!collinear && dim.empty()) return "  base models   independent: all weights can be identified\n";
+    std::string text;
+    if (collinear)
+        text += fmt::format(
+            "  base models   collinear where the start leads: {} of {} directions can be seen.\n"
+            "                Weights of {} are not identifiable; predictions still are.\n",
+            found.rank, found.dimension, names_of(found.collinear, [&](Index i) {
+                return "'" + problem.features().names()[static_cast<std::size_t>(i)] + "'";
+            }));
+    if (!dim.empty())
+        text += fmt::format(
+            "  {}   too few states are reachable to tell all weights apart at {} of {} steps: {}.\n"
+            "                Weights are not identifiable there; predictions still are.\n",
+            collinear ? "           " : "base models", dim.size(), problem.shape().learned_steps(),
+            names_of(dim, [](Index h) { return std::to_string(h); }));
+    return text;
+}
+
+int check(const std::string& source, bool normalise, const Voice& voice) {
+    const Problem problem = load_problem_argument(source, normalise);
+    const Inspection found = inspect(problem);
+    const double seconds = replan_seconds(problem);
+    if (voice.json()) {
+        voice.object(to_json(problem, found, seconds));
+        return 0;
+    }
+    std::string text = fmt::format("{} {}\n", voice.bold(problem.name()), "is usable");
+    text += "  rows          every base model is a probability distribution everywhere\n";
+    text += describe_reach(problem, found) + describe_weights(problem, found);
+    text += fmt::format("  memory        about {}\n", memory_size(found.bytes));
+    text += fmt::format("  time          about {} for one replan, on one thread\n", duration(seconds));
+    if (!problem.truth()) text += "  truth         not known, so it cannot be simulated or audited\n";
+    voice.result(text);
+    return 0;
+}
+
+struct Arguments {
+    std::string source;
+    bool normalise = false;
+};
+
+}  // namespace
+
+void add_check(CLI::App& app, Chosen& chosen) {
+    CLI::App* command = app.add_subcommand("check", "Say whether a problem is usable and what it will cost");
+    const auto given = std::make_shared<Arguments>();
+    command
+        ->add_option("PROBLEM", given->source,
+                     "A folder, a problem.toml, or builtin:NAME?parameter=value&...")
+        ->required();
+    command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
+    add_voice_flags(*command, chosen);
+    command->callback([=, &chosen] {
+        chosen.work = [given](const Voice& voice) { return check(given->source, given->normalise, voice); };
+    });
+}
+
+}  // namespace alidade::app

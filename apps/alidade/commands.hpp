@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "voice.hpp"
+
+namespace alidade::app {
+
+/// What the command line asked for: filled in while parsing, run afterwards. `work` returns the exit code.
+struct Chosen {
+    VoiceOptions voice;
+    std::function<int(const Voice&)> work;
+};
+
+// Each registers one command; parsing it sets `chosen.work`.
+void add_demo(CLI::App& app, Chosen& chosen);
+void add_problem(CLI::App& app, Chosen& chosen);
+void add_check(CLI::App& app, Chosen& chosen);
+void add_explore(CLI::App& app, Chosen& chosen);
+void add_plan(CLI::App& app, Chosen& chosen);
+void add_certify(CLI::App& app, Chosen& chosen);
+void add_audit(CLI::App& app, Chosen& chosen);
+
+/// Registers --json and --quiet, which every command has.
+void add_voice_flags(CLI::App& command, Chosen& chosen);
+
+/// `--version`: one line, or one JSON object with the libraries' versions.
+int print_version(const Voice& voice);
+
+}  // namespace alidade::app

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
+#include "alidade/plan/planner.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "certificate_view.hpp"
+#include "commands.hpp"
+#include "exploration_run.hpp"
+#include "numbers.hpp"
+#include "recall.hpp"
+#include "report.hpp"
+#include "user_error.hpp"
+
+namespace alidade::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view demo_problem = "builtin:inventory";
+constexpr std::int64_t demo_episodes = 300'000;
+constexpr std::array planners_shown{"backward-induction", "lookahead"};
+
+struct Arguments {
+    std::string report = "report.md", folder = "alidade-demo";
+    std::uint64_t seed = 0;
+    int threads = 0;
+};
+
+/// A fresh run in the demo's folder. A run that an earlier demo left there is replaced, no other.
+RunStore fresh_run(const Arguments& given) {
+    const Context context{fmt::format("run folder '{}'", given.folder),
+                          "the demo would replace it, and it is not the demo's",
+                          "alidade demo --run ANOTHER"};
+    RunOptions options;
+    options.seed = given.seed;
+    return explaining(context, [&] {
+        if (RunStore::exists(given.folder)) {
+            if (RunStore::open(given.folder).source() != demo_problem)
+                throw UserError("the folder holds a run of another problem", context);
+            RunStore::remove(given.folder);
+        }
+        return RunStore::create(given.folder, make_builtin(demo_problem), std::string(demo_problem), options);
+    });
+}
+
+std::vector<DemoPlan> plan_all(const Problem& problem, const Knowledge& knowledge) {
+    const MixtureModel& model = knowledge.learned.model();
+    const MixtureModel truth = problem.true_model();
+    std::vector<DemoPlan> plans;
+    for (const NamedReward& named : problem.rewards()) {
+        const double best = backward_induction(truth, named.reward).value;
+        for (const std::string planner : planners_shown) {
+            const Policy policy = make_planner(planner)->plan(model, named.reward).policy;
+            const double true_value = evaluate(truth, policy, named.reward).value;
+            plans.push_back({named.name, planner, evaluate(model, policy, named.reward).value, true_value,
+                             best - true_value, certify_reward(knowledge, named.reward, policy)});
+        }
+    }
+    return plans;
+}
+
+ordered_json plan_json(const DemoPlan& plan, const Shape& shape) {
+    ordered_json object;
+    object["reward"] = plan.reward;
+    object["planner"] = plan.planner;
+    object["model_value"] = plan.model_value;
+    object.update(to_json(plan.certificate, shape, RewardScale{}));
+    object["true_value"] = plan.true_value;
+    object["true_loss"] = plan.true_loss;
+    return object;
+}
+
+int demo(const Arguments& given, const Voice& voice) {
+    require_replaceable(given.report);
+    Aim aim;
+    aim.episodes = demo_episodes;
+    aim.threads = thread_count(given.threads);
+    RunStore store = fresh_run(given);
+    const Explored explored = explore_into(store, aim, voice);
+    const std::vector<DemoPlan> plans = plan_all(store.problem(), explored.knowledge);
+    write_report(given.report, explored, store, plans);
+    if (voice.json()) {
+        ordered_json object = to_json(explored, store, aim);
+        object["plans"] = ordered_json::array();
+        for (const DemoPlan& plan : plans)
+            object["plans"].push_back(plan_json(plan, store.problem().shape()));
+        object["report"] = given.report;
+        voice.object(object);
+    } else {
+        voice.result(fmt::format(
+            "{}\n{}\n{}\n{}  {} (the whole story)\n{}     {}, explored in {}\n{}    "
+            "alidade audit {}\n",
+            paragraph(explanation(explored, store), voice.width()), plans_table(plans).text(),
+            paragraph(reading_aid(), voice.width()), voice.bold("Report"), given.report, voice.bold("Run"),
+            given.folder, duration(explored.result.spent.total), voice.bold("Next"), given.folder));
+    }
+    return exit_code(explored.stopped, aim);
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, Chosen& chosen) {
+    CLI::App* command =
+        app.add_subcommand("demo", "Explore a warehouse, certify, plan three rewards, write report.md");
+    const auto given = std::make_shared<Arguments>();
+    command->add_option("-o,--output", given->report, "The report; only an earlier one is replaced")
+        ->capture_default_str();
+    command->add_option("--run", given->folder, "Folder of the run; an earlier demo's is replaced")
+        ->capture_default_str();
+    command->add_option("--seed", given->seed, "Of the simulation and of ties")->capture_default_str();
+    command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
+        ->capture_default_str();
+    add_voice_flags(*command, chosen);
+    command->callback(
+        [=, &chosen] { chosen.work = [given](const Voice& voice) { return demo(*given, voice); }; });
+}
+
+}  // namespace alidade::app

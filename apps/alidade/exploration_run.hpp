@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "alidade/explore/exploration.hpp"
+#include "alidade/io/run_store.hpp"
+#include "voice.hpp"
+
+namespace alidade::app {
+
+/// How far a run is to go.
+struct Aim {
+    std::int64_t episodes = 100'000;
+    std::optional<double> target;
+    int threads = 1;
+};
+
+/// What an exploration left behind.
+struct Explored {
+    Stopped stopped = Stopped::budget;
+    Knowledge knowledge;
+    RunResult result;
+    std::vector<TracePoint> trace;
+};
+
+/// Takes up the stored run (or begins it), explores its simulated problem until the aim, the budget or
+/// Ctrl-C, and stores on the way and at the end. A ModelContradiction is stored as far as the run got and
+/// thrown on.
+Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice);
+
+/// The stable object of `explore --json`.
+nlohmann::ordered_json to_json(const Explored& explored, const RunStore& store, const Aim& aim);
+/// The same for reading.
+std::string describe(const Explored& explored, const RunStore& store, const Voice& voice);
+
+/// 0 done or target met, 3 budget spent before the target, 130 interrupted.
+int exit_code(Stopped stopped, const Aim& aim);
+
+}  // namespace alidade::app

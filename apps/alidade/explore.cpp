@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "alidade/explore/catalogue.hpp"
+#include "alidade/io/problem_hash.hpp"
+#include "alidade/io/run_store.hpp"
+#include "commands.hpp"
+#include "exploration_run.hpp"
+#include "numbers.hpp"
+#include "recall.hpp"
+#include "user_error.hpp"
+
+namespace alidade::app {
+namespace {
+
+constexpr double default_delta = 0.1;
+constexpr std::int64_t default_episodes = 100'000;
+
+struct Arguments {
+    std::string source, folder, algorithm = explorers().front().name, constants, episodes,
+                                replan = to_string(Schedule{});
+    std::optional<double> target, delta;
+    std::uint64_t seed = 0;
+    int threads = 0;
+    bool overwrite = false, normalise = false;
+};
+
+const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
+                           "alidade explore --help lists the flags and what they take"};
+
+RunOptions options_of(const Arguments& given, const Problem& problem) {
+    RunOptions options;
+    options.algorithm = given.algorithm;
+    options.seed = given.seed;
+    options.delta = given.delta.value_or(problem.target().delta.value_or(default_delta));
+    if (!(options.delta > 0 && options.delta < 1))
+        throw UserError(fmt::format("--delta is {}; must lie strictly between 0 and 1", options.delta),
+                        {"the command line",
+                         "delta is the probability that the bounds may fail: 0 cannot be had and 1 claims "
+                         "nothing",
+                         "--delta 0.1"});
+    explaining(flag_context, [&] {
+        const ExplorerEntry& entry = find_explorer(given.algorithm);
+        options.schedule = parse_schedule(given.replan);
+        options.constants = given.constants.empty() ? entry.constants.front() : given.constants;
+        expects(std::find(entry.constants.begin(), entry.constants.end(), options.constants) !=
+                    entry.constants.end(),
+                "--constants is '{}'; {} has {}", options.constants, entry.name,
+                fmt::join(entry.constants, ", "));
+    });
+    return options;
+}
+
+Aim aim_of(const Arguments& given, const Problem& problem) {
+    Aim aim;
+    aim.threads = thread_count(given.threads);
+    aim.target = given.target ? given.target : problem.target().epsilon;
+    aim.episodes = given.episodes.empty() ? problem.target().episodes.value_or(default_episodes)
+                                          : parse_count(given.episodes, "--episodes", 1);
+    if (aim.target && !(*aim.target > 0 && std::isfinite(*aim.target)))
+        throw UserError(fmt::format("--target is {}; must be greater than 0", *aim.target),
+                        {"the command line", "no finite number of episodes gives a certificate of 0 or less",
+                         "--target 0.5, in units of reward over a whole episode"});
+    return aim;
+}
+
+void require_truth(const Problem& problem, const std::string& source) {
+    if (problem.truth()) return;
+    throw UserError("the problem does not say how to run its system",
+                    {fmt::format("problem '{}'", source),
+                     "exploring needs a system to try policies on; here it is simulated from known weights",
+                     "add [environment] weights = \"truth.json\" to its problem.toml"});
+}
+
+bool same_truth(const Problem& one, const Problem& other) {
+    if (one.truth().has_value() != other.truth().has_value()) return false;
+    if (!one.truth()) return true;
+    return one.truth()->rows() == other.truth()->rows() && one.truth()->cols() == other.truth()->cols() &&
+           *one.truth() == *other.truth();
+}
+
+std::string difference(const RunOptions& stored, const RunOptions& wanted) {
+    std::vector<std::string> parts;
+    const auto compare = [&](std::string_view flag, const auto& is, const auto& asked) {
+        if (!(is == asked)) parts.push_back(fmt::format("{} {} (not {})", flag, is, asked));
+    };
+    compare("--algorithm", stored.algorithm, wanted.algorithm);
+    compare("--constants", stored.constants, wanted.constants);
+    compare("--delta", stored.delta, wanted.delta);
+    compare("--seed", stored.seed, wanted.seed);
+    compare("--replan", to_string(stored.schedule), to_string(wanted.schedule));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// The run that is there, if it is the one asked for; throws UserError otherwise.
+RunStore resume(const Arguments& given, const Problem& problem, const RunOptions& options) {
+    const Context context{fmt::format("run folder '{}'", given.folder),
+                          "data of two different runs must not be mixed: the bounds would not hold",
+                          "choose another folder with -o, or replace the run there with --overwrite"};
+    RunStore store = explaining(context, [&] { return RunStore::open(given.folder); });
+    if (store.problem_hash() != problem_hash(problem) || !same_truth(store.problem(), problem))
+        throw UserError(fmt::format("the folder holds a run of another problem: {}", store.source()),
+                        context);
+    if (!(store.options() == options))
+        throw UserError(fmt::format("the folder holds a run with other options: it has {}",
+                                    difference(store.options(), options)),
+                        context);
+    return store;
+}
+
+RunStore open_or_create(const Arguments& given, const Problem& problem, const RunOptions& options) {
+    if (RunStore::exists(given.folder)) {
+        if (!given.overwrite) return resume(given, problem, options);
+        RunStore::remove(given.folder);
+    }
+    return explaining({fmt::format("run folder '{}'", given.folder), "a run needs a folder of its own",
+                       "choose a new or empty folder with -o"},
+                      [&] { return RunStore::create(given.folder, problem, given.source, options); });
+}
+
+int explore(const Arguments& given, const Voice& voice) {
+    const Problem problem = load_problem_argument(given.source, given.normalise);
+    require_truth(problem, given.source);
+    const RunOptions options = options_of(given, problem);
+    const Aim aim = aim_of(given, problem);
+    RunStore store = open_or_create(given, problem, options);
+    const Explored explored = explore_into(store, aim, voice);
+    if (explored.stopped == Stopped::interrupted)
+        voice.say(fmt::format("Interrupted after {} episodes; nothing is lost: the same command goes on.",
+                              with_commas(explored.result.episodes)));
+    else if (exit_code(explored.stopped, aim) == 3)
+        voice.say(fmt::format("The target of {} is not met yet: a larger --episodes goes on from here.",
+                              *aim.target));
+    if (voice.json())
+        voice.object(to_json(explored, store, aim));
+    else
+        voice.result(describe(explored, store, voice));
+    return exit_code(explored.stopped, aim);
+}
+
+std::string algorithms() {
+    std::string names;
+    for (const ExplorerEntry& entry : explorers()) names += (names.empty() ? "" : ", ") + entry.name;
+    return names;
+}
+
+}  // namespace
+
+void add_explore(CLI::App& app, Chosen& chosen) {
+    CLI::App* command =
+        app.add_subcommand("explore", "Learn a problem's model without a reward, and certify it");
+    const auto given = std::make_shared<Arguments>();
+    command
+        ->add_option("PROBLEM", given->source,
+                     "A folder, a problem.toml, or builtin:NAME?parameter=value&...")
+        ->required();
+    command->add_option("-o,--output", given->folder, "Folder of the run; one that exists is resumed")
+        ->required();
+    command->add_option("--algorithm", given->algorithm, "One of " + algorithms())->capture_default_str();
+    command->add_option("--constants", given->constants, "Constants of the algorithm [its best: sharp]");
+    command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
+    command->add_option("--target", given->target, "Stop at the first certificate of at most this");
+    command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
+    command->add_option("--seed", given->seed, "Of the simulation and of ties")->capture_default_str();
+    command->add_option("--replan", given->replan, "every, doubling or growth=RATIO")->capture_default_str();
+    command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
+        ->capture_default_str();
+    command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");
+    command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
+    add_voice_flags(*command, chosen);
+    command->footer(
+        "Flags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
+        "4 the data contradict the model, 130 interrupted; the run is stored in every case.");
+    command->callback(
+        [=, &chosen] { chosen.work = [given](const Voice& voice) { return explore(*given, voice); }; });
+}
+
+}  // namespace alidade::app

@@ -1,0 +1,17 @@
+#pragma once
+
+namespace alidade::app {
+
+/// While one exists, the first Ctrl-C (or SIGTERM) is only noted, so that the work can be stored; a second
+/// one ends the program at once.
+class Interruption {
+public:
+    Interruption();
+    ~Interruption();
+    Interruption(const Interruption&) = delete;
+    Interruption& operator=(const Interruption&) = delete;
+
+    bool requested() const noexcept;
+};
+
+}  // namespace alidade::app

@@ -1,0 +1,264 @@
+#include "alidade/problem/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "alidade/io/problem_folder.hpp"
+#include "alidade/io/problem_hash.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "alidade/problem/inspection.hpp"
+#include "commands.hpp"
+#include "numbers.hpp"
+#include "recall.hpp"
+#include "table.hpp"
+#include "user_error.hpp"
+
+namespace alidade::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string range_of(const FamilyParameter& parameter) {
+    std::string text;
+    if (parameter.kind == ParameterKind::text) {
+        for (const std::string& choice : parameter.choices) text += (text.empty() ? "" : ", ") + choice;
+        return text;
+    }
+    if (parameter.kind == ParameterKind::real)
+        return fmt::format("{:.15g} to {:.15g}", parameter.minimum, parameter.maximum);
+    return fmt::format("{:.0f} to {:.0f}", parameter.minimum, parameter.maximum);
+}
+
+ordered_json to_json(const FamilyParameter& parameter) {
+    ordered_json object;
+    object["name"] = parameter.name;
+    object["default"] = parameter.default_value;
+    object["meaning"] = parameter.meaning;
+    if (parameter.kind == ParameterKind::text) {
+        object["choices"] = parameter.choices;
+    } else {
+        object["minimum"] = parameter.minimum;
+        object["maximum"] = parameter.maximum;
+    }
+    if (!parameter.variants.empty()) object["variants"] = parameter.variants;
+    return object;
+}
+
+ordered_json to_json(const Family& family) {
+    ordered_json object;
+    object["name"] = family.name;
+    object["summary"] = family.summary;
+    object["parameters"] = ordered_json::array();
+    for (const FamilyParameter& parameter : family.parameters)
+        object["parameters"].push_back(to_json(parameter));
+    return object;
+}
+
+std::string describe_parameters(const Family& family, const Voice& voice) {
+    Table table({{"parameter", Table::Align::left},
+                 {"default", Table::Align::left},
+                 {"allowed", Table::Align::left},
+                 {"meaning", Table::Align::left}});
+    for (const FamilyParameter& parameter : family.parameters) {
+        std::string meaning = parameter.meaning;
+        if (!parameter.variants.empty())
+            meaning += fmt::format(" Only: {}.", fmt::join(parameter.variants, ", "));
+        table.add({parameter.name, parameter.default_value, range_of(parameter), meaning});
+    }
+    return fmt::format("{}\n  {}\n\n{}", voice.bold("builtin:" + family.name), family.summary,
+                       table.text(voice.width()));
+}
+
+const Family& find_family(std::string name) {
+    if (is_builtin(name)) name = name.substr(std::string_view("builtin:").size());
+    name = name.substr(0, name.find('?'));
+    std::string names;
+    for (const Family& family : families()) {
+        if (family.name == name) return family;
+        names += (names.empty() ? "" : ", ") + family.name;
+    }
+    throw UserError(fmt::format("there is no family '{}'", name),
+                    {"the command line", "only families in the catalogue can be made",
+                     fmt::format("alidade problem list NAME, with one of {}", names)});
+}
+
+int list_families(const std::string& name, const Voice& voice) {
+    if (!name.empty()) {
+        const Family& family = find_family(name);
+        if (voice.json())
+            voice.object(to_json(family));
+        else
+            voice.result(describe_parameters(family, voice));
+        return 0;
+    }
+    if (voice.json()) {
+        ordered_json list = ordered_json::array();
+        for (const Family& family : families()) list.push_back(to_json(family));
+        voice.object(ordered_json{{"families", std::move(list)}});
+        return 0;
+    }
+    Table table({{"family", Table::Align::left}, {"what it is", Table::Align::left}});
+    for (const Family& family : families()) table.add({family.name, family.summary});
+    voice.result(table.text(voice.width()) +
+                 "\nParameters:  alidade problem list NAME\n"
+                 "To use one:  alidade explore 'builtin:garnet?states=20&horizon=5' -o RUN\n");
+    return 0;
+}
+
+std::string start_in_words(const Problem& problem) {
+    constexpr std::size_t most = 6;
+    std::string text;
+    std::size_t shown = 0;
+    const auto atoms = problem.start().atoms();
+    for (const auto& [state, probability] : atoms) {
+        if (shown == most) return text + fmt::format(", ... ({} states)", atoms.size());
+        text += shown++ == 0 ? "" : ", ";
+        text += problem.state_name(state);
+        if (atoms.size() > 1) text += fmt::format(" ({:.4g})", probability);
+    }
+    return text;
+}
+
+ordered_json to_json(const Problem& problem, std::int64_t bytes) {
+    const FeatureMap& features = problem.features();
+    ordered_json object;
+    object["name"] = problem.name();
+    object["states"] = features.states();
+    object["actions"] = features.actions();
+    object["horizon"] = problem.shape().horizon;
+    object["features"] = features.features();
+    object["homogeneous"] = problem.homogeneous();
+    object["kind"] = features.kind() == FeatureKind::base_models ? "base models" : "signed features";
+    object["norm_bound"] = features.norm_bound();
+    object["transitions"] = features.entries();
+    object["max_successors"] = features.max_successors();
+    object["memory_bytes"] = bytes;
+    object["start"] = ordered_json::array();
+    for (const auto& [state, probability] : problem.start().atoms())
+        object["start"].push_back({{"state", state}, {"probability", probability}});
+    object["base"] = features.names();
+    object["truth_known"] = problem.truth().has_value();
+    object["rewards"] = ordered_json::array();
+    for (const NamedReward& reward : problem.rewards())
+        object["rewards"].push_back({{"name", reward.name}, {"meaning", reward.meaning}});
+    const ProblemTarget& target = problem.target();
+    object["target"] = ordered_json::object();
+    if (target.epsilon) object["target"]["epsilon"] = *target.epsilon;
+    if (target.delta) object["target"]["delta"] = *target.delta;
+    if (target.episodes) object["target"]["episodes"] = *target.episodes;
+    object["hash"] = problem_hash(problem);
+    return object;
+}
+
+std::string describe(const Problem& problem, std::int64_t bytes, const Voice& voice) {
+    const FeatureMap& features = problem.features();
+    const bool base = features.kind() == FeatureKind::base_models;
+    std::string text = fmt::format("{}\n", voice.bold(problem.name()));
+    const auto line = [&](std::string_view label, const std::string& value) {
+        text += fmt::format("  {:<14}{}\n", label, value);
+    };
+    line("size", fmt::format("{} states, {} actions, {} steps", features.states(), features.actions(),
+                             problem.shape().horizon));
+    line("transitions", fmt::format("{} possible, at most {} from one state and action",
+                                    with_commas(features.entries()), features.max_successors()));
+    line(base ? "base models" : "features",
+         base ? fmt::format("{}: {}", features.features(), fmt::join(features.names(), ", "))
+              : fmt::format("{}, signed; weights of norm at most {}", features.features(),
+                            features.norm_bound()));
+    line("weights", problem.homogeneous() ? "one set for all steps" : "one set a step");
+    line("start", start_in_words(problem));
+    line("truth", problem.truth() ? "known: it can be simulated and audited" : "not known");
+    line("memory", fmt::format("about {}", memory_size(bytes)));
+    const ProblemTarget& target = problem.target();
+    if (target.epsilon) line("target", fmt::format("certificate of at most {}", *target.epsilon));
+    if (target.delta) line("delta", fmt::format("{}", *target.delta));
+    if (target.episodes) line("episodes", with_commas(*target.episodes));
+    if (problem.rewards().empty()) return text;
+    Table rewards({{"reward", Table::Align::left}, {"what it is", Table::Align::left}});
+    for (const NamedReward& reward : problem.rewards()) rewards.add({reward.name, reward.meaning});
+    return text + "\n" + rewards.text(voice.width());
+}
+
+int show_problem(const std::string& source, bool normalise, const Voice& voice) {
+    const Problem problem = load_problem_argument(source, normalise);
+    const std::int64_t bytes = inspect(problem).bytes;
+    if (voice.json()) {
+        ordered_json object = to_json(problem, bytes);
+        if (is_builtin(source)) object["family"] = to_json(find_family(source));
+        voice.object(object);
+        return 0;
+    }
+    std::string text = describe(problem, bytes, voice);
+    if (is_builtin(source)) text += "\n" + describe_parameters(find_family(source), voice);
+    voice.result(text);
+    return 0;
+}
+
+int make_problem(const std::string& source, const std::filesystem::path& folder, bool overwrite,
+                 const Voice& voice) {
+    const Problem problem = load_problem_argument(source, false);
+    const bool taken = std::filesystem::exists(folder) &&
+                       !(std::filesystem::is_directory(folder) && std::filesystem::is_empty(folder));
+    if (taken && !overwrite)
+        throw UserError(fmt::format("'{}' exists and is not an empty folder", folder.string()),
+                        {"-o", "files of the same names in it would be replaced",
+                         "choose another folder, or add --overwrite"});
+    writing([&] { save_problem(problem, folder); });
+    if (voice.json())
+        voice.object(ordered_json{{"folder", folder.string()}, {"hash", problem_hash(problem)}});
+    else
+        voice.result(fmt::format("Wrote {}\nNext: alidade check {}\n", (folder / "problem.toml").string(),
+                                 folder.string()));
+    return 0;
+}
+
+struct Arguments {
+    std::string name, source, folder;
+    bool normalise = false, overwrite = false;
+};
+
+}  // namespace
+
+void add_problem(CLI::App& app, Chosen& chosen) {
+    CLI::App* problem = app.add_subcommand("problem", "List, show and write problems");
+    problem->require_subcommand(1);
+    const auto given = std::make_shared<Arguments>();
+
+    CLI::App* list = problem->add_subcommand("list", "The families that are built in, or one's parameters");
+    list->add_option("NAME", given->name, "A family");
+    add_voice_flags(*list, chosen);
+    list->callback([=, &chosen] {
+        chosen.work = [given](const Voice& voice) { return list_families(given->name, voice); };
+    });
+
+    CLI::App* show = problem->add_subcommand("show", "What a problem is made of");
+    show->add_option("PROBLEM", given->source,
+                     "A folder, a problem.toml, or builtin:NAME?parameter=value&...")
+        ->required();
+    show->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
+    add_voice_flags(*show, chosen);
+    show->callback([=, &chosen] {
+        chosen.work = [given](const Voice& voice) {
+            return show_problem(given->source, given->normalise, voice);
+        };
+    });
+
+    CLI::App* make =
+        problem->add_subcommand("make", "Write a problem as a folder, with base models and truth");
+    make->add_option("PROBLEM", given->source,
+                     "A folder, a problem.toml, or builtin:NAME?parameter=value&...")
+        ->required();
+    make->add_option("-o,--output", given->folder, "The folder to write")->required();
+    make->add_flag("--overwrite", given->overwrite, "Replace the files of a problem that is there");
+    add_voice_flags(*make, chosen);
+    make->callback([=, &chosen] {
+        chosen.work = [given](const Voice& voice) {
+            return make_problem(given->source, given->folder, given->overwrite, voice);
+        };
+    });
+}
+
+}  // namespace alidade::app

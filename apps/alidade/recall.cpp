@@ -1,0 +1,60 @@
+#include "recall.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "alidade/explore/exploration.hpp"
+#include "alidade/io/problem_folder.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "user_error.hpp"
+
+namespace alidade::app {
+
+Problem load_problem_argument(const std::string& source, bool normalise) {
+    Context context{fmt::format("problem '{}'", source),
+                    "every bound assumes a well-formed problem: base models that are probability "
+                    "distributions and sizes that agree",
+                    "correct the file; where a row does not sum to 1, --normalise divides it by its sum"};
+    if (is_builtin(source)) {
+        context.why = "a family or parameter that is guessed would be another problem than the one meant";
+        context.fix = "alidade problem list shows the families, alidade problem list NAME the parameters";
+    }
+    return explaining(context, [&] { return load_problem(source, {.normalise = normalise}); });
+}
+
+RunStore open_run(const std::string& folder) {
+    return explaining(
+        {fmt::format("run folder '{}'", folder), "plans and certificates rest on what a run has stored",
+         fmt::format("alidade explore PROBLEM -o {}", folder)},
+        [&] { return RunStore::open(folder); });
+}
+
+Knowledge recall(const RunStore& store, int threads) {
+    const RunOptions& options = store.options();
+    const ExplorerEntry& algorithm = find_explorer(options.algorithm);
+    const ExplorerOptions explorer{options.delta, options.seed, options.schedule, threads};
+    const Task task = task_of(store.problem());
+    if (const auto result = store.result()) return algorithm.recompute(task, result->evidence, explorer);
+    auto checkpoint = store.checkpoint();
+    if (!checkpoint)
+        throw UserError("the run has stored no episodes yet",
+                        {fmt::format("run folder '{}'", store.folder().string()),
+                         "without data there is nothing to plan on or to certify",
+                         fmt::format("alidade explore '{}' -o '{}' goes on with it", store.source(),
+                                     store.folder().string())});
+    Exploration exploration(task, algorithm, explorer);
+    exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
+    return exploration.best();
+}
+
+int thread_count(int wanted) {
+    if (wanted > 0) return wanted;
+    if (wanted < 0)
+        throw UserError(fmt::format("--threads is {}; must be 0 (all cores) or more", wanted),
+                        {"the command line", "work needs at least one thread", "--threads 0"});
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace alidade::app

@@ -1,0 +1,31 @@
+#include "user_error.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace alidade::app {
+
+std::string to_text(const UserError& error, bool colour) {
+    const auto label = [&](std::string_view word, std::string_view code) {
+        return colour ? fmt::format("\x1b[{}m{:<6}\x1b[0m ", code, word) : fmt::format("{:<6} ", word);
+    };
+    const Context& context = error.context();
+    return fmt::format("{}{}\n{}{}\n{}{}\n{}{}\n", label("error:", "1;31"), error.what(),
+                       label("where:", "1"), context.where, label("why:", "1"), context.why,
+                       label("fix:", "1"), context.fix);
+}
+
+std::string to_json_text(const UserError& error) {
+    const Context& context = error.context();
+    nlohmann::ordered_json parts;
+    parts["what"] = error.what();
+    parts["where"] = context.where;
+    parts["why"] = context.why;
+    parts["fix"] = context.fix;
+    const nlohmann::ordered_json document = {{"error", std::move(parts)}};
+    // What the user typed need not be UTF-8.
+    return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace alidade::app

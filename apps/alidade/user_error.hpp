@@ -1,0 +1,55 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "alidade/error.hpp"
+
+namespace alidade::app {
+
+/// Where an input is, why a fault in it matters, and what to type instead.
+struct Context {
+    std::string where;
+    std::string why;
+    std::string fix;
+};
+
+/// A mistake of the user in four parts: what, where, why it matters, what to type. Exit code 2.
+class UserError : public std::runtime_error {
+public:
+    UserError(const std::string& what, Context context)
+        : std::runtime_error(what), context_(std::move(context)) {}
+    const Context& context() const noexcept { return context_; }
+
+private:
+    Context context_;
+};
+
+/// Runs `action`; a complaint of the library in it becomes a UserError with this context.
+template <class Action>
+auto explaining(const Context& context, Action&& action) {
+    try {
+        return std::forward<Action>(action)();
+    } catch (const InvalidArgument& error) {
+        throw UserError(error.what(), context);
+    }
+}
+
+/// Runs `action`, which writes files; a complaint of the library in it is a failure (exit code 1), not bad
+/// input.
+template <class Action>
+void writing(Action&& action) {
+    try {
+        std::forward<Action>(action)();
+    } catch (const InvalidArgument& error) {
+        throw std::runtime_error(error.what());
+    }
+}
+
+/// The four parts as text, one a line.
+std::string to_text(const UserError& error, bool colour);
+/// The four parts as the JSON object {"error": {what, where, why, fix}}, on one line.
+std::string to_json_text(const UserError& error);
+
+}  // namespace alidade::app

@@ -1,0 +1,162 @@
+#include "alidade/io/reward_file.hpp"
+#include "tool.hpp"
+
+namespace alidade::testing {
+namespace {
+
+class Commands : public Tool {};
+
+TEST_F(Commands, VersionNamesTheLibraries) {
+    const Outcome plain = run({"--version"});
+    EXPECT_EQ(plain.code, 0);
+    EXPECT_TRUE(plain.out.starts_with("alidade "));
+    const json object = run({"--version", "--json"}).object();
+    expect_keys(object, {"version", "compiler", "build_type", "libraries"});
+    expect_keys(object["libraries"], {"Eigen", "fmt", "SQLite", "libarchive", "TBB"});
+}
+
+TEST_F(Commands, HelpNamesEveryCommandAndOption) {
+    const Outcome help = run({"--help"});
+    EXPECT_EQ(help.code, 0);
+    for (const char* name : {"demo", "problem", "check", "explore", "plan", "certify", "audit"}) {
+        EXPECT_NE(help.out.find(name), std::string::npos) << name;
+        const Outcome own = run({name, "--help"});
+        EXPECT_EQ(own.code, 0) << name;
+        EXPECT_EQ(own.err, "") << name;
+    }
+    EXPECT_NE(run({"explore", "--help"}).out.find("--replan"), std::string::npos);
+}
+
+TEST_F(Commands, ProblemListShowsFamiliesAndTheirParameters) {
+    const json families = run({"problem", "list", "--json"}).object()["families"];
+    EXPECT_GE(families.size(), 5u);
+    for (const json& family : families) {
+        expect_keys(family, {"name", "summary", "parameters"});
+        EXPECT_NE(run({"problem", "list"}).out.find(family["name"].get<std::string>()), std::string::npos);
+    }
+    const Outcome one = run({"problem", "list", "inventory"});
+    EXPECT_EQ(one.code, 0);
+    EXPECT_NE(one.out.find("capacity"), std::string::npos);
+    EXPECT_EQ(run({"problem", "list", "nothing"}).code, 2);
+}
+
+TEST_F(Commands, ProblemShowGivesTheSizes) {
+    const json object = run({"problem", "show", small_problem, "--json"}).object();
+    EXPECT_EQ(object["states"], 6);
+    EXPECT_EQ(object["actions"], 2);
+    EXPECT_EQ(object["horizon"], 4);
+    EXPECT_EQ(object["features"], 3);
+    EXPECT_EQ(object["max_successors"], 3);
+    EXPECT_EQ(object["transitions"], 6 * 2 * 3);
+    EXPECT_EQ(object["truth_known"], true);
+    EXPECT_EQ(run({"problem", "show", small_problem}).code, 0);
+}
+
+TEST_F(Commands, AMadeProblemIsTheSameProblem) {
+    ASSERT_EQ(run({"problem", "make", "builtin:inventory", "-o", "house"}).code, 0);
+    const json built_in = run({"problem", "show", "builtin:inventory", "--json"}).object();
+    const json made = run({"problem", "show", "house", "--json"}).object();
+    EXPECT_EQ(made["hash"], built_in["hash"]);
+    EXPECT_EQ(made["rewards"], built_in["rewards"]);
+    EXPECT_EQ(run({"problem", "make", "builtin:inventory", "-o", "house"}).code, 2);
+    EXPECT_EQ(run({"problem", "make", "builtin:inventory", "-o", "house", "--overwrite"}).code, 0);
+    EXPECT_EQ(run({"check", "house"}).code, 0);
+}
+
+TEST_F(Commands, CheckSaysWhatIsReachable) {
+    const json object = run({"check", small_problem, "--json"}).object();
+    expect_keys(object, {"usable", "row_sums", "reachable_states", "ranks", "unreachable_states", "rank",
+                         "dimension", "weights_identifiable", "memory_bytes", "replan_seconds"});
+    EXPECT_EQ(object["reachable_states"][0], 1);
+    EXPECT_EQ(object["dimension"], 2);
+    EXPECT_EQ(run({"check", small_problem}).code, 0);
+}
+
+TEST_F(Commands, PlanCertifiesAndItsPolicyCertifiesTheSame) {
+    ASSERT_EQ(run({"explore", "builtin:inventory", "-o", "run", "--episodes", "1e4", "--quiet"}).code, 0);
+    const Outcome planned = run({"plan", "run", "--reward", "balanced", "-o", "plan.json", "--json"});
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    const json plan = planned.object();
+    expect_keys(plan, {"value_lower", "value_upper", "optimal_upper", "loss_bound", "methods", "planner",
+                       "policy", "seconds"});
+    EXPECT_LE(plan["value_lower"], plan["value_upper"]);
+    EXPECT_EQ(plan["policy"].size(), 7u);
+    const json again =
+        run({"certify", "run", "--reward", "balanced", "--policy", "plan.json", "--json"}).object();
+    for (const char* key : {"value_lower", "value_upper", "optimal_upper", "loss_bound", "methods"})
+        EXPECT_EQ(again[key], plan[key]) << key;
+    const Outcome short_sighted =
+        run({"plan", "run", "--reward", "balanced", "--planner", "lookahead", "--json"});
+    EXPECT_GE(short_sighted.object()["loss_bound"], 0);
+    EXPECT_EQ(run({"plan", "run", "--reward", "balanced"}).code, 0);
+}
+
+TEST_F(Commands, RescaledRewardsScaleTheBoundsBack) {
+    ASSERT_EQ(explore("run").code, 0);
+    const std::string unit = R"({"default": 0, "entries": [{"state": 1, "reward": 1}]})";
+    const std::string wide = R"({"default": -2, "entries": [{"state": 1, "reward": 8}]})";
+    write_text(path("unit.json"), unit);
+    write_text(path("wide.json"), wide);
+    const json plain = run({"plan", "run", "--reward", "unit.json", "--json"}).object();
+    EXPECT_EQ(run({"plan", "run", "--reward", "wide.json", "--json"}).code, 2);
+    const json scaled = run({"plan", "run", "--reward", "wide.json", "--rescale", "--json"}).object();
+    const double loss = plain["loss_bound"], lower = plain["value_lower"];
+    EXPECT_NEAR(scaled["loss_bound"], 10 * loss, 1e-9);
+    EXPECT_NEAR(scaled["value_lower"], 4 * -2 + 10 * lower, 1e-9);
+    EXPECT_EQ(scaled["rescaled"]["scale"], 10);
+}
+
+TEST_F(Commands, CertifyRecomputesWhatExploreReported) {
+    const json explored = explore("run").object();
+    const Outcome certified = run({"certify", "run", "--json"});
+    ASSERT_EQ(certified.code, 0) << certified.err;
+    const json object = certified.object();
+    for (const char* key : {"reward_free", "vacuous", "method", "candidates"})
+        EXPECT_EQ(object[key], explored["certificate"][key]) << key;
+    EXPECT_EQ(object["agrees"], true);
+    EXPECT_EQ(object["contributions"], explored["contributions"]);
+    EXPECT_EQ(run({"certify", "run"}).code, 0);
+    EXPECT_EQ(run({"certify", "run", "--reward", "x.json"}).code, 2);
+}
+
+TEST_F(Commands, AuditFindsNoViolation) {
+    ASSERT_EQ(explore("run").code, 0);
+    const Outcome audited = run({"audit", "run", "--rewards", "30", "--climb", "20", "--json"});
+    ASSERT_EQ(audited.code, 0) << audited.err;
+    const json object = audited.object();
+    expect_keys(object, {"rewards", "max_gap", "mean_gap", "violations", "reward_free_certificate",
+                         "truth_in_confidence_set"});
+    EXPECT_EQ(object["violations"], 0);
+    EXPECT_LE(object["max_gap"], object["reward_free_certificate"]);
+    EXPECT_EQ(run({"audit", "run", "--rewards", "30", "--climb", "20"}).code, 0);
+}
+
+TEST_F(Commands, DemoPlansThreeRewardsWithTwoPlannersAndWritesItsReport) {
+    const Outcome demo = run({"demo", "--json"});
+    ASSERT_EQ(demo.code, 0) << demo.err;
+    const json object = demo.object();
+    expect_keys(object, {"algorithm", "certificate", "weights", "seconds", "run", "plans"});
+    EXPECT_LE(object["certificate"]["reward_free"], 0.2 * 7);
+    ASSERT_EQ(object["plans"].size(), 6u);
+    for (const json& plan : object["plans"]) {
+        EXPECT_LE(plan["true_loss"], plan["loss_bound"]);
+        EXPECT_LE(plan["value_lower"], plan["true_value"]);
+        EXPECT_GE(plan["value_upper"], plan["true_value"]);
+    }
+    EXPECT_TRUE(std::filesystem::exists(path("report.md")));
+    EXPECT_EQ(run({"certify", "alidade-demo"}).code, 0);
+    // A second demo replaces its own report and run.
+    EXPECT_EQ(comparable(run({"demo", "--json"}).object()), comparable(object));
+}
+
+TEST_F(Commands, DemoReplacesNothingOfOthers) {
+    write_text(path("report.md"), "precious\n");
+    EXPECT_EQ(run({"demo"}).code, 2);
+    EXPECT_EQ(text_of(path("report.md")), "precious\n");
+    ASSERT_EQ(explore("alidade-demo").code, 0);
+    EXPECT_EQ(run({"demo", "-o", "other.md"}).code, 2);
+    EXPECT_EQ(run({"certify", "alidade-demo"}).code, 0);
+}
+
+}  // namespace
+}  // namespace alidade::testing
