@@ -1,5 +1,6 @@
 #include "alidade/io/csr_file.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>

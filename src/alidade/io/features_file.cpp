@@ -1,5 +1,7 @@
 #include "alidade/io/features_file.hpp"
 
+#include <fmt/format.h>
+
 #include "alidade/error.hpp"
 
 namespace alidade {

@@ -1,5 +1,6 @@
 #include "alidade/io/npy.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -2,6 +2,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <vector>

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -1,5 +1,6 @@
 #include "alidade/io/toml_section.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <sstream>

@@ -1,6 +1,6 @@
 #include "alidade/model/tangent_space.hpp"
 
-#include <Eigen/SVD>
+#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "alidade/error.hpp"
@@ -33,15 +33,19 @@ TangentSpace TangentSpace::of(const FeatureMap& features) {
         normal += total * total.transpose();
         right += total;
     }
-    const Eigen::JacobiSVD<Matrix> svd(normal, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    const double cutoff = 1e-12 * std::max(1e-300, svd.singularValues()[0]);
-    Index rank = 0;
-    while (rank < d && svd.singularValues()[rank] > cutoff) ++rank;
+    const Eigen::SelfAdjointEigenSolver<Matrix> spectrum(normal);
+    ensures(spectrum.info() == Eigen::Success, "the features' normal equations have no spectrum");
+    const Vector& values = spectrum.eigenvalues();  // ascending
+    const double cutoff = 1e-12 * std::max(1e-300, values[d - 1]);
+    Index null = 0;
+    while (null < d && values[null] <= cutoff) ++null;
     TangentSpace space;
     space.centre = Vector::Zero(d);
-    for (Index i = 0; i < rank; ++i)
-        space.centre += svd.matrixV().col(i) * (svd.matrixU().col(i).dot(right) / svd.singularValues()[i]);
-    space.basis = svd.matrixV().rightCols(d - rank);
+    for (Index i = null; i < d; ++i) {
+        const Vector direction = spectrum.eigenvectors().col(i);
+        space.centre += direction * (direction.dot(right) / values[i]);
+    }
+    space.basis = spectrum.eigenvectors().leftCols(null);
     for (Index pair = 0; pair < features.pairs(); ++pair) {
         const double sum = features.phi_value(pair, ones).dot(space.centre);
         expects(
