@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Alidade against the numpy reference on one garnet, one thread each: time an episode and certificate.
+The reference comes in two styles: as the algorithm is printed, and with all pairs of a step batched.
 
     compare.py [--tool PATH] [--episodes N]
 
@@ -23,9 +24,9 @@ def output_of(command):
     return json.loads(done.stdout)
 
 
-def numpy_run(episodes):
+def numpy_run(style, episodes):
     script = Path(__file__).with_name("algorithm1.py")
-    result = output_of([sys.executable, script, "--episodes", episodes, "--json"])
+    result = output_of([sys.executable, script, "--style", style, "--episodes", episodes, "--json"])
     return result["seconds"] / episodes, result["certificate"]
 
 
@@ -43,15 +44,18 @@ def main():
     parser.add_argument("--episodes", type=int, default=2000)
     options = parser.parse_args()
 
-    rows = [("numpy, every episode", options.episodes, *numpy_run(options.episodes))]
+    rows = [("numpy as printed, every", options.episodes, *numpy_run("loops", options.episodes)),
+            ("numpy batched, every", options.episodes, *numpy_run("batched", options.episodes))]
     if options.tool and options.tool.exists():
-        rows += [(f"alidade, --replan {replan}", episodes, *alidade_run(options.tool, episodes, replan))
-                 for replan, episodes in (("every", options.episodes), ("every", 10 * options.episodes),
-                                          ("doubling", 100_000), ("growth=0.1", 100_000_000))]
+        rows += [(f"alidade, {replan}", episodes, *alidade_run(options.tool, episodes, replan))
+                 for replan, episodes in (("every", options.episodes), ("every", 20 * options.episodes),
+                                          ("doubling", 100_000), ("doubling", 1_000_000),
+                                          ("growth=0.1", 100_000_000))]
     print(PROBLEM)
-    print(f"{'':28}{'episodes':>12}{'us/episode':>14}{'times faster':>14}{'certificate':>13}")
+    print(f"{'':26}{'episodes':>13}{'us/episode':>12}{'x printed':>11}{'x batched':>11}{'certificate':>13}")
     for name, episodes, seconds, certificate in rows:
-        print(f"{name:28}{episodes:12,}{1e6 * seconds:14.4g}{rows[0][2] / seconds:14.4g}{certificate:13.4f}")
+        print(f"{name:26}{episodes:13,}{1e6 * seconds:12.4g}{rows[0][2] / seconds:11.4g}"
+              f"{rows[1][2] / seconds:11.4g}{certificate:13.4f}")
 
 
 if __name__ == "__main__":

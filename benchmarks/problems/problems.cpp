@@ -1,0 +1,108 @@
+// Whole runs, one line a question, each answered as a ratio against a named baseline in the same run.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "alidade/environment/deployment.hpp"
+#include "alidade/environment/simulated.hpp"
+#include "alidade/explore/exploration.hpp"
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade {
+namespace {
+
+const std::string small = "builtin:garnet?states=20&actions=4&features=5&horizon=5&successors=8";
+const std::string large = "builtin:garnet?states=200&actions=5&features=8&horizon=10&successors=10";
+
+struct Outcome {
+    double certificate = 0;
+    std::int64_t replans = 0;
+    Spent spent;
+};
+
+Outcome explore(const std::string& uri, const char* algorithm, const char* schedule, std::int64_t episodes,
+                int threads = 1) {
+    const Problem problem = make_builtin(uri);
+    CountSplittingDeployer system(problem.true_model(), 1);
+    Exploration exploration(task_of(problem), find_explorer(algorithm),
+                            {.seed = 1, .schedule = parse_schedule(schedule), .threads = threads});
+    exploration.run(system, {.episodes = episodes});
+    return {exploration.best().certificate.bound, exploration.explorer().replans(), exploration.spent()};
+}
+
+double median_certificate(const std::string& uri, const char* algorithm) {
+    std::vector<double> values;
+    for (int seed = 1; seed <= 5; ++seed)
+        values.push_back(
+            explore(uri + "&seed=" + std::to_string(seed), algorithm, "growth=0.1", 100'000).certificate);
+    std::ranges::sort(values);
+    return values[2];
+}
+
+void line(const std::string& question, double baseline, double ours, const std::string& unit) {
+    fmt::print("{:<72} {:>11.4g} {:>11.4g} {:>9.3g}  {}\n", question, baseline, ours, baseline / ours, unit);
+}
+
+double seconds_of(Deployer& system, const Policy& policy, std::int64_t episodes, Counts& counts) {
+    const auto begin = std::chrono::steady_clock::now();
+    system.deploy(policy, 0, episodes, counts);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void simulation() {
+    const MixtureModel truth = make_builtin(large + "&seed=11").true_model();
+    const Shape& shape = truth.shape();
+    const Policy policy = Policy::deterministic(
+        shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 0));
+    Counts counts(truth.shared_features(), shape.horizon);
+    SimulatedEnvironment environment(truth);
+    StepwiseDeployer stepwise(environment, 1);
+    CountSplittingDeployer splitting(truth, 1);
+    const double slow = seconds_of(stepwise, policy, 100'000, counts);
+    line("simulate 1e5 episodes (200,5,8,10,10): step by step / count splitting", slow,
+         seconds_of(splitting, policy, 100'000, counts), "s");
+}
+
+void schedules() {
+    const Outcome every = explore(small + "&seed=11", "hoeffding", "every", 10'000);
+    const Outcome doubling = explore(small + "&seed=11", "hoeffding", "doubling", 10'000);
+    line("certificate at 1e4 episodes (20,4,5,5,8): every episode / doubling", every.certificate,
+         doubling.certificate, "loss");
+    line("time of the same: every episode / doubling", every.spent.total, doubling.spent.total, "s");
+    line("replans of the same: every episode / doubling", static_cast<double>(every.replans),
+         static_cast<double>(doubling.replans), "policies");
+}
+
+void exploration() {
+    for (const auto& [name, uri] :
+         {std::pair<std::string, std::string>{"lock",
+                                              "builtin:lock?length=10&actions=3&features=4&outcomes=6"},
+          {"riverswim", "builtin:riverswim?length=12&horizon=20&features=4"},
+          {"needle", "builtin:needle?states=50&actions=4&features=5&horizon=10&successors=10&fraction=0.02"},
+          {"garnet, the control", small}})
+        line("certificate at 1e5 episodes, median of 5 seeds, " + name + ": uniform / hoeffding",
+             median_certificate(uri, "uniform"), median_certificate(uri, "hoeffding"), "loss");
+}
+
+void threads() {
+    const Outcome one = explore(large + "&seed=11", "hoeffding", "growth=0.1", 100'000'000, 1);
+    const Outcome two = explore(large + "&seed=11", "hoeffding", "growth=0.1", 100'000'000, 2);
+    line("1e8 episodes of (200,5,8,10,10): one thread / two threads", one.spent.total, two.spent.total, "s");
+    line("  of which planning", one.spent.plan, two.spent.plan, "s");
+    line("  of which certificates", one.spent.certify, two.spent.certify, "s");
+    line("  of which simulation (one thread in both)", one.spent.simulate, two.spent.simulate, "s");
+}
+
+}  // namespace
+}  // namespace alidade
+
+int main() {
+    fmt::print("{:<72} {:>11} {:>11} {:>9}\n", "question: baseline / ours", "baseline", "ours", "ratio");
+    alidade::simulation();
+    alidade::schedules();
+    alidade::exploration();
+    alidade::threads();
+}
