@@ -17,7 +17,10 @@ std::string shown(const toml::node& node) {
     node.visit([&](const auto& value) { out << value; });
     std::string text = out.str();
     std::replace(text.begin(), text.end(), '\n', ' ');
-    if (text.size() > 40) text = text.substr(0, 37) + "...";
+    if (text.size() > 40) {
+        text.resize(37);
+        text += "...";
+    }
     return text;
 }
 
