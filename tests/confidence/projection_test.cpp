@@ -71,7 +71,7 @@ Vector best_face(const Instance& instance) {
 }
 
 Projection run(const Instance& instance) {
-    return project(instance.parameters, instance.coordinates, instance.precision, instance.factor);
+    return project(instance.parameters, instance.coordinates, instance.factor);
 }
 
 TEST(Projection, IsTheBestOfAllFaces) {

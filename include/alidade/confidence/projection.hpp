@@ -15,11 +15,10 @@ struct Projection {
     Index active = 0;         ///< constraints that bind
 };
 
-/// Projects centre + basis * `coordinates` onto the parameter set in the norm of `precision` (p x p, in
-/// tangent coordinates; `factor` is its lower Cholesky factor) by a dual active-set method. Whatever the
-/// method did, `residual` and `gap` are measured at the point returned, so that the radius
+/// Projects centre + basis * `coordinates` onto the parameter set in the norm of the precision with lower
+/// Cholesky factor `factor` (p x p, in tangent coordinates) by a dual active-set method. Whatever the method
+/// did, `residual` and `gap` are measured at the point returned, so that the radius
 /// sqrt(beta^2 - residual^2 + 2 gap) is rigorous.
-Projection project(const ParameterSet& parameters, const Vector& coordinates, const Matrix& precision,
-                   const Matrix& factor);
+Projection project(const ParameterSet& parameters, const Vector& coordinates, const Matrix& factor);
 
 }  // namespace alidade

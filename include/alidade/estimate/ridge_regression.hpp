@@ -13,6 +13,8 @@ struct RidgeStatistics {
     Matrix gram;                    ///< sum of x x', p x p
     Vector moment;                  ///< sum of x * (V(s') - theta_0 . phi_V)
     std::int64_t observations = 0;  ///< rows summed
+    /// At least the error, in norm, that rounding has brought into `gram`, and likewise into `moment`.
+    double rounding = 0;
 
     explicit RidgeStatistics(Index dimension = 0)
         : gram(Matrix::Zero(dimension, dimension)), moment(Vector::Zero(dimension)) {}
@@ -31,6 +33,12 @@ struct RidgeEstimate {
     Matrix factor;             ///< lower Cholesky factor of the precision
     Matrix inverse_factor;     ///< its inverse, lower triangular: |inverse_factor x| is the dual norm
     double log_det_ratio = 0;  ///< log det(Lambda) - log det(lambda I), from the factor
+    /// What rounding may have changed: with M the exact precision, z the exact estimate and L the factor,
+    ///   L L' <= (1 + metric_error) M,  log det M <= log det(L L') + log_det_error,  |zeta - z|_M <= shift.
+    /// Tiny unless some directions are known from very many more rows than others.
+    double metric_error = 0;
+    double log_det_error = 0;  ///< see metric_error
+    double shift = 0;          ///< see metric_error
 };
 
 /// Solves the regularised normal equations. Requires regularisation > 0. Throws BrokenInvariant if the

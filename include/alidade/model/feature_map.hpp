@@ -34,6 +34,7 @@ struct SignedFeatures {
 class FeatureMap {
 public:
     /// From d base kernels over the same states and actions; a pair's support is the union of theirs.
+    /// Rows must sum to one within 1e-9 and are scaled to do so up to rounding.
     /// Throws InvalidArgument naming the kernel, state and action of the first bad row and the worst rows.
     static FeatureMap from_base_kernels(Index states, Index actions, std::span<const BaseKernel> kernels);
 
@@ -68,7 +69,8 @@ public:
     /// sum over successors of phi(s,a,s') V(s'); `value` has one number a state.
     Vector phi_value(Index pair, std::span<const double> value) const;
 
-    /// One base kernel as it was given (duplicates summed, zeros dropped). Base models only.
+    /// One base kernel as it was given (duplicates summed, zeros dropped, rows that are a little off scaled
+    /// to sum to one). Base models only.
     BaseKernel base_kernel(Index feature) const;
 
     bool operator==(const FeatureMap&) const = default;

@@ -14,7 +14,8 @@ class Policy {
 public:
     /// H*S actions, step-major. Throws InvalidArgument naming the first action out of range.
     static Policy deterministic(const Shape& shape, std::vector<std::int32_t> actions);
-    /// H*S*A probabilities; each (step, state) sums to one within 1e-9.
+    /// H*S*A probabilities; each (step, state) sums to one within 1e-9 and is scaled to
+    /// do so up to rounding.
     static Policy stochastic(const Shape& shape, std::vector<double> probabilities);
     /// Every action equally likely everywhere.
     static Policy uniform(const Shape& shape);

@@ -13,7 +13,8 @@ class StartLaw {
 public:
     /// Always the same state.
     explicit StartLaw(State state);
-    /// A distribution: pairs of a state and its probability, which sum to one within 1e-9.
+    /// A distribution: pairs of a state and its probability, which sum to one within 1e-9 and are
+    /// scaled to do so up to rounding.
     explicit StartLaw(std::vector<std::pair<State, double>> law);
 
     std::span<const std::pair<State, double>> atoms() const noexcept { return atoms_; }

@@ -11,7 +11,8 @@ namespace alidade {
 /// max over V in [0,1]^m of |sum_j V_j g_j| (Euclidean): the generators g_j are a pair's tangent
 /// features in the metric of the confidence ellipsoid (L^-1 psi_j where L L' is the precision), so the
 /// maximum times the ellipsoid's radius bounds every change of a value in [0,1]. The g_j sum to zero,
-/// hence V and 1-V have the same norm and the maximum is half of max over signs |sum_j sigma_j g_j|.
+/// hence V and 1-V have the same norm and the maximum is half of max over signs |sum_j sigma_j g_j|; where
+/// rounding leaves a small sum, upper ends are raised by its norm.
 struct WidthProblem {
     std::span<const double> generators;  ///< m times p numbers, generator after generator
     Index dimension = 0;                 ///< p >= 0

@@ -9,11 +9,26 @@
 
 namespace alidade {
 
+namespace {
+
+/// At least the error of residual^2 and of the gap, for a member within `radius` of the estimate: products
+/// with the factor are off by d roundings of its norm, and so are the coordinates of the weights.
+double rounding_of(const Projection& projection, const RidgeEstimate& estimate, double radius) {
+    const double unit =
+        8 * static_cast<double>(projection.weights.size()) * std::numeric_limits<double>::epsilon();
+    const double offset = (estimate.coordinates - projection.coordinates).norm();
+    return unit *
+           (radius * radius + estimate.factor.norm() * ((1 + offset) * radius + 2 * projection.residual));
+}
+
+}  // namespace
+
 ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius) {
     expects(std::isfinite(radius) && radius >= 0, "radius is {}; must be a finite number of at least 0",
             radius);
-    Projection projection = project(parameters, estimate.coordinates, estimate.precision, estimate.factor);
-    const double refined = projected_radius(radius, projection.residual, projection.gap);
+    Projection projection = project(parameters, estimate.coordinates, estimate.factor);
+    const double refined = projected_radius(radius, projection.residual,
+                                            projection.gap + rounding_of(projection, estimate, radius));
     if (std::isnan(refined))
         throw ModelContradiction(fmt::format(
             "the estimate is {:.4g} from every possible mixture, farther than the radius {:.4g}: the data "

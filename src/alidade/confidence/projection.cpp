@@ -117,8 +117,7 @@ Vector onto_simplex(Vector weights) {
 
 }  // namespace
 
-Projection project(const ParameterSet& parameters, const Vector& coordinates, const Matrix& precision,
-                   const Matrix& factor) {
+Projection project(const ParameterSet& parameters, const Vector& coordinates, const Matrix& factor) {
     expects(parameters.kind() == ParameterSetKind::simplex,
             "projection onto the weights of general features is not available; use base models");
     const TangentSpace& space = parameters.space();
@@ -144,8 +143,10 @@ Projection project(const ParameterSet& parameters, const Vector& coordinates, co
         result.coordinates = space.coordinates(result.weights);
     }
     const Vector offset = coordinates - result.coordinates;
-    const Vector gradient = space.basis * (precision * offset);
-    result.residual = std::sqrt(std::max(0.0, offset.dot(precision * offset)));
+    // By the factor: with the precision itself, rounding would be that of its largest entries.
+    const Vector whitened = factor.transpose().triangularView<Eigen::Upper>() * offset;
+    const Vector gradient = space.basis * (factor.triangularView<Eigen::Lower>() * whitened);
+    result.residual = whitened.norm();
     // max over vertices e_i of <Lambda (estimate - point), e_i - point>
     result.gap = std::max(0.0, gradient.maxCoeff() - gradient.dot(result.weights));
     result.kkt_residual = result.gap / (1 + gradient.cwiseAbs().maxCoeff());

@@ -1,6 +1,7 @@
 #include "alidade/confidence/regression_sets.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "alidade/error.hpp"
 #include "alidade/theory/regression.hpp"
@@ -15,7 +16,8 @@ double bias(const ParameterSet& parameters, const RidgeEstimate& estimate, doubl
     const double prior = prior_bias(regularisation, parameters.radius());
     if (parameters.kind() != ParameterSetKind::simplex || estimate.factor.rows() == 0) return prior;
     const Matrix vertices = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
-    return std::min(prior, regularisation * vertices.colwise().norm().maxCoeff());
+    return std::min(
+        prior, regularisation * vertices.colwise().norm().maxCoeff() * std::sqrt(1 + estimate.metric_error));
 }
 
 }  // namespace
@@ -33,9 +35,12 @@ std::vector<ConfidenceSet> regression_sets(const ParameterSet& parameters,
     sets.reserve(statistics.size());
     for (const RidgeStatistics& step : statistics) {
         const RidgeEstimate estimate = solve_ridge(step, regularisation);
-        const double radius = self_normalised_radius(estimate.log_det_ratio, failure) +
-                              bias(parameters, estimate, regularisation);
-        sets.emplace_back(parameters, estimate, radius);
+        // The exact radius bounds the exact estimate's error in the exact metric; widened by what rounding
+        // may have done, it holds for the numbers at hand.
+        const double radius =
+            self_normalised_radius(estimate.log_det_ratio + estimate.log_det_error, failure) +
+            bias(parameters, estimate, regularisation) + estimate.shift;
+        sets.emplace_back(parameters, estimate, radius * std::sqrt(1 + estimate.metric_error));
     }
     return sets;
 }

@@ -26,6 +26,7 @@ const std::vector<T>& field(const std::map<std::string, std::vector<T>>& fields,
 void write_statistics(const std::vector<RidgeStatistics>& statistics, Record& record) {
     auto& gram = record.numbers["gram"];
     auto& moment = record.numbers["moment"];
+    auto& rounding = record.numbers["rounding"];
     auto& observations = record.integers["observations"];
     for (const RidgeStatistics& step : statistics) {
         for (Index j = 0; j < step.dimension(); ++j)
@@ -33,12 +34,14 @@ void write_statistics(const std::vector<RidgeStatistics>& statistics, Record& re
                 gram.push_back(step.gram(std::max(i, j), std::min(i, j)));
         moment.insert(moment.end(), step.moment.data(), step.moment.data() + step.moment.size());
         observations.push_back(step.observations);
+        rounding.push_back(step.rounding);
     }
 }
 
 std::vector<RidgeStatistics> read_statistics(const Record& record, Index sets, Index p) {
     const auto& gram = field(record.numbers, "gram", at(sets * p * p));
     const auto& moment = field(record.numbers, "moment", at(sets * p));
+    const auto& rounding = field(record.numbers, "rounding", at(sets));
     const auto& observations = field(record.integers, "observations", at(sets));
     std::vector<RidgeStatistics> statistics(at(sets), RidgeStatistics(p));
     for (Index k = 0; k < sets; ++k) {
@@ -46,7 +49,10 @@ std::vector<RidgeStatistics> read_statistics(const Record& record, Index sets, I
         step.gram = Eigen::Map<const Matrix>(gram.data() + k * p * p, p, p);
         step.moment = Eigen::Map<const Vector>(moment.data() + k * p, p);
         step.observations = observations[at(k)];
-        expects(step.gram.allFinite() && step.moment.allFinite(), "the stored statistics are not finite");
+        step.rounding = rounding[at(k)];
+        expects(step.gram.allFinite() && step.moment.allFinite() && step.rounding >= 0 &&
+                    std::isfinite(step.rounding),
+                "the stored statistics are not finite");
     }
     return statistics;
 }

@@ -6,6 +6,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/model/shape.hpp"
+#include "normalise.hpp"
 
 namespace alidade {
 
@@ -116,6 +117,9 @@ FeatureMap FeatureMap::from_base_kernels(Index states, Index actions, std::span<
                 map.values_[(first + at(place)) * d + i] += kernel.probabilities[at(e)];
             }
         }
+        for (std::size_t i = 0; i < d; ++i)
+            detail::normalise(map.values_.data() + first * d + i, static_cast<Index>(support.size()),
+                              map.features_);
         map.offsets_.push_back(static_cast<std::int64_t>(map.targets_.size()));
         map.max_successors_ = std::max(map.max_successors_, static_cast<Index>(support.size()));
     }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
+#include "normalise.hpp"
 
 namespace alidade {
 
@@ -39,6 +40,7 @@ Policy Policy::stochastic(const Shape& shape, std::vector<double> probabilities)
         expects(std::abs(sum - 1) <= 1e-9,
                 "policy: probabilities at step {}, state {} sum to {:.12g} (must be 1 within 1e-9)",
                 r / shape.states, r % shape.states, sum);
+        detail::normalise(probabilities.data() + r * shape.actions, shape.actions);
     }
     Policy policy(shape);
     policy.probabilities_ = std::move(probabilities);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
+#include "normalise.hpp"
 
 namespace alidade {
 
@@ -22,6 +23,10 @@ StartLaw::StartLaw(std::vector<std::pair<State, double>> law) : atoms_(std::move
         sum += probability;
     }
     expects(std::abs(sum - 1) <= 1e-9, "start law sums to {:.12g} (must be 1 within 1e-9)", sum);
+    std::vector<double> probabilities;
+    for (const auto& atom : atoms_) probabilities.push_back(atom.second);
+    detail::normalise(probabilities.data(), static_cast<Index>(probabilities.size()));
+    for (std::size_t i = 0; i < probabilities.size(); ++i) atoms_[i].second = probabilities[i];
 }
 
 double StartLaw::expect(std::span<const double> value) const {

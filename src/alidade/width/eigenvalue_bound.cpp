@@ -9,7 +9,7 @@ namespace alidade {
 
 namespace {
 
-/// Half of sqrt((sum y) lambda_max(sum g g'/y)). Any y > 0 makes it a bound (Cauchy-Schwarz): with
+/// sqrt((sum y) lambda_max(sum g g'/y)). Any y > 0 makes it a bound (Cauchy-Schwarz): with
 /// generators g_j and signs s, |G s|^2 = max_u (sum s_j g_j.u)^2 <= (sum y)(sum (g_j.u)^2/y_j).
 double bound_for(const Eigen::Map<const Matrix>& generators, const Vector& y) {
     const Matrix moment = generators * y.cwiseInverse().asDiagonal() * generators.transpose();
@@ -17,7 +17,7 @@ double bound_for(const Eigen::Map<const Matrix>& generators, const Vector& y) {
     if (solver.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
     // The solver's eigenvalues are exact for a matrix within a few ulps of `moment`, in norm.
     const double slack = 1 + 1e-12 * static_cast<double>(moment.rows() + generators.cols());
-    return 0.5 * std::sqrt(y.sum() * std::max(0.0, solver.eigenvalues().maxCoeff()) * slack);
+    return std::sqrt(y.sum() * std::max(0.0, solver.eigenvalues().maxCoeff()) * slack);
 }
 
 }  // namespace
@@ -35,12 +35,13 @@ double eigenvalue_bound(const WidthProblem& problem, std::span<const std::uint8_
     const Vector along = (generators.transpose() * x).cwiseAbs();
     double best = bound_for(generators, norms.cwiseMax(floor));
     const double length = x.norm();
-    if (!(length > 0)) return best;
-    for (const double t : {0.2, 0.5}) {
-        const Vector y = ((1 - t) / length * along + t * norms).cwiseMax(floor);
-        best = std::min(best, bound_for(generators, y));
-    }
-    return best;
+    if (length > 0)
+        for (const double t : {0.2, 0.5}) {
+            const Vector y = ((1 - t) / length * along + t * norms).cwiseMax(floor);
+            best = std::min(best, bound_for(generators, y));
+        }
+    // G V = (G s + G 1) / 2 with signs s = 2V - 1; G 1 is zero but for rounding.
+    return 0.5 * (best + generators.rowwise().sum().norm());
 }
 
 }  // namespace alidade

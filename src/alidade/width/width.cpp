@@ -113,11 +113,16 @@ WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t>
         std::ranges::fill(witness, std::uint8_t{0});
         return {};
     }
+    // Tangent features sum to zero up to the rounding of the base models, which is not small next to base
+    // models that nearly agree; |V| and |1-V| differ by at most this.
+    sum_.resize(at(p));
+    trial_.assign(at(m), 1);
+    const double imbalance = sum_of_witness(problem, trial_, sum_);
     WidthBracket result;
     if (m <= options_.exact_successors) {
         result.lower = enumerate(problem, witness);
         // The vertex found is the maximiser up to the rounding of norms compared with each other.
-        result.upper = result.lower * (1 + 1e-12);
+        result.upper = (result.lower + imbalance) * (1 + 1e-12);
         result.proof = WidthProof::enumeration;
     } else {
         ascend(problem, witness);
