@@ -1,6 +1,5 @@
 #include "alidade/confidence/projection.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,30 +40,55 @@ private:
     double tolerance() const { return 1e-14 * (1 + offsets_.cwiseAbs().maxCoeff()); }
     bool is_active(Index i) const { return std::ranges::find(active_, i) != active_.end(); }
 
-    Matrix active_normals() const {
-        Matrix columns(normals_.rows(), active());
-        for (Index j = 0; j < active(); ++j)
-            columns.col(j) = normals_.col(active_[static_cast<std::size_t>(j)]);
-        return columns;
+    /// Orthonormal columns Q and upper triangular R with Q R = the active normals, by Gram-Schmidt done
+    /// twice: normal equations would square the condition number.
+    struct Factored {
+        Matrix q, r;
+    };
+
+    Factored active_normals() const {
+        const Index k = active();
+        Factored result{Matrix(normals_.rows(), k), Matrix::Zero(k, k)};
+        for (Index j = 0; j < k; ++j) {
+            Vector column = normals_.col(active_[static_cast<std::size_t>(j)]);
+            for (int pass = 0; pass < 2; ++pass)
+                for (Index i = 0; i < j; ++i) {
+                    const double along = result.q.col(i).dot(column);
+                    result.r(i, j) += along;
+                    column -= along * result.q.col(i);
+                }
+            result.r(j, j) = column.norm();
+            result.q.col(j) = column / result.r(j, j);
+        }
+        return result;
     }
 
-    /// Coefficients of the new normal's projection onto the active ones. By QR: normal equations would
-    /// square the condition number.
+    /// Coefficients of the new normal's projection onto the active ones.
     Vector along_active(const Vector& normal) const {
-        if (active_.empty()) return Vector(0);
-        return active_normals().householderQr().solve(normal);
+        const Index k = active();
+        Vector share(k);
+        if (k == 0) return share;
+        const Factored normals = active_normals();
+        for (Index i = k - 1; i >= 0; --i) {
+            double sum = normals.q.col(i).dot(normal);
+            for (Index j = i + 1; j < k; ++j) sum -= normals.r(i, j) * share[j];
+            share[i] = sum / normals.r(i, i);
+        }
+        return share;
     }
 
     /// The least-norm point of the active face from scratch: drops what rounding the steps piled up.
     void polish() {
         if (active_.empty()) return;
-        const Eigen::HouseholderQR<Matrix> qr(active_normals());
-        const Index k = active();
-        Vector right(k);
-        for (Index j = 0; j < k; ++j) right[j] = offsets_[active_[static_cast<std::size_t>(j)]];
-        Vector inside = Vector::Zero(z_.size());
-        inside.head(k) = qr.matrixQR().topRows(k).triangularView<Eigen::Upper>().transpose().solve(right);
-        z_ = qr.householderQ() * inside;
+        const Factored normals = active_normals();
+        Vector inside(active());
+        z_.setZero();
+        for (Index j = 0; j < active(); ++j) {
+            double sum = offsets_[active_[static_cast<std::size_t>(j)]];
+            for (Index i = 0; i < j; ++i) sum -= normals.r(i, j) * inside[i];
+            inside[j] = sum / normals.r(j, j);
+            z_ += inside[j] * normals.q.col(j);
+        }
     }
 
     bool take_up(Index constraint) {

@@ -1,9 +1,9 @@
 #include "alidade/model/tangent_space.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "alidade/error.hpp"
+#include "spectrum.hpp"
 
 namespace alidade {
 
@@ -33,19 +33,18 @@ TangentSpace TangentSpace::of(const FeatureMap& features) {
         normal += total * total.transpose();
         right += total;
     }
-    const Eigen::SelfAdjointEigenSolver<Matrix> spectrum(normal);
-    ensures(spectrum.info() == Eigen::Success, "the features' normal equations have no spectrum");
-    const Vector& values = spectrum.eigenvalues();  // ascending
+    const detail::Spectrum spectrum = detail::spectrum_of(normal);
+    const Vector& values = spectrum.values;
     const double cutoff = 1e-12 * std::max(1e-300, values[d - 1]);
     Index null = 0;
     while (null < d && values[null] <= cutoff) ++null;
     TangentSpace space;
     space.centre = Vector::Zero(d);
     for (Index i = null; i < d; ++i) {
-        const Vector direction = spectrum.eigenvectors().col(i);
+        const Vector direction = spectrum.vectors.col(i);
         space.centre += direction * (direction.dot(right) / values[i]);
     }
-    space.basis = spectrum.eigenvectors().leftCols(null);
+    space.basis = spectrum.vectors.leftCols(null);
     for (Index pair = 0; pair < features.pairs(); ++pair) {
         const double sum = features.phi_value(pair, ones).dot(space.centre);
         expects(

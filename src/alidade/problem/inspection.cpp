@@ -1,8 +1,8 @@
 #include "alidade/problem/inspection.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 
+#include "alidade/model/spectrum.hpp"
 #include "alidade/model/tangent_space.hpp"
 
 namespace alidade {
@@ -53,15 +53,15 @@ Index rank_of(const Vector& eigenvalues) {
 }
 
 Index rank_of(const Matrix& gram) {
-    return gram.size() == 0 ? 0 : rank_of(Vector(Eigen::SelfAdjointEigenSolver<Matrix>(gram).eigenvalues()));
+    return gram.size() == 0 ? 0 : rank_of(detail::spectrum_of(gram).values);
 }
 
 void inspect_together(const Matrix& gram, const TangentSpace& space, Inspection& found) {
     if (gram.size() == 0) return;
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(gram);
-    found.rank = rank_of(Vector(solver.eigenvalues()));
+    const detail::Spectrum spectrum = detail::spectrum_of(gram);
+    found.rank = rank_of(spectrum.values);
     // Eigenvalues rise, so the unseen directions come first.
-    const Matrix unseen = space.basis * solver.eigenvectors().leftCols(found.dimension - found.rank);
+    const Matrix unseen = space.basis * spectrum.vectors.leftCols(found.dimension - found.rank);
     for (Index i = 0; i < unseen.rows(); ++i)
         if (unseen.row(i).norm() > 1e-6) found.collinear.push_back(i);
 }

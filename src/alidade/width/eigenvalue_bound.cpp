@@ -1,8 +1,7 @@
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "alidade/model/spectrum.hpp"
 #include "alidade/width/width.hpp"
 
 namespace alidade {
@@ -13,11 +12,9 @@ namespace {
 /// generators g_j and signs s, |G s|^2 = max_u (sum s_j g_j.u)^2 <= (sum y)(sum (g_j.u)^2/y_j).
 double bound_for(const Eigen::Map<const Matrix>& generators, const Vector& y) {
     const Matrix moment = generators * y.cwiseInverse().asDiagonal() * generators.transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(moment, Eigen::EigenvaluesOnly);
-    if (solver.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
     // The solver's eigenvalues are exact for a matrix within a few ulps of `moment`, in norm.
     const double slack = 1 + 1e-12 * static_cast<double>(moment.rows() + generators.cols());
-    return std::sqrt(y.sum() * std::max(0.0, solver.eigenvalues().maxCoeff()) * slack);
+    return std::sqrt(y.sum() * std::max(0.0, detail::largest_eigenvalue(moment)) * slack);
 }
 
 }  // namespace
