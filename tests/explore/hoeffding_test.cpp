@@ -27,7 +27,7 @@ TEST(HoeffdingExplorer, GivesTheSameDeploymentUntilItIsTold) {
     EXPECT_EQ(explorer.replans(), 1);
 }
 
-// The regression as the paper writes it, row by row, against the batched one [paper, Alg. 1 lines 5-6].
+// The regression as the paper writes it, row by row, against the batched one [paper, Alg. 1 lines 6-7].
 TEST(HoeffdingExplorer, RegressesOnTheFeaturesThatWereFrozenWhenTheDataCameIn) {
     const Problem problem = small_garnet();
     const MixtureModel truth = problem.true_model();

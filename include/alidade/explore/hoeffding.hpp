@@ -26,7 +26,7 @@ enum class ActionRule {
 /// The paper's Algorithm 1 with the sharp constants of [theory §3]: value-targeted ridge regression in
 /// the tangent space, features and targets from the V in {0,1} that attains each pair's width, and the
 /// greedy policy of E_h = max_a min(H-1-h, (H-1-h) beta width + P~ E_{h+1}) in place of the paper's
-/// doubly optimistic Q [paper, Alg. 1 lines 8-12; oracle §0.4].
+/// doubly optimistic Q [paper, Alg. 1 lines 8-13; oracle §0.4].
 class HoeffdingExplorer final : public Explorer {
 public:
     HoeffdingExplorer(Task task, ExplorerOptions options, ActionRule rule = ActionRule::optimistic);

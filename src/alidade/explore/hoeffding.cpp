@@ -96,7 +96,7 @@ void HoeffdingExplorer::choose_actions(int ascents) {
         pass_->run({set, &confidence, confidence.refined_radius() * range, next, ascents}, values);
         for (State s = 0; s < shape_.states; ++s) {
             // The unclipped value decides: clipped ones tie while nothing is known, and the first action
-            // would win everywhere [paper, Alg. 1 line 11; likelihood §8.4]. Exact ties are drawn.
+            // would win everywhere [paper, Alg. 1 lines 12-13; likelihood §8.4]. Exact ties are drawn.
             const double* value = values.data() + s * shape_.actions;
             const double best = *std::max_element(value, value + shape_.actions);
             const auto ties = std::count(value, value + shape_.actions, best);
@@ -137,7 +137,7 @@ void HoeffdingExplorer::tell(const Counts& counts) {
     replan_due_ = options_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
 }
 
-// [paper, Alg. 1 lines 5-9] with V in {0,1} instead of {0,H}: the range H-1-h multiplies the bonus, not the
+// [paper, Alg. 1 lines 6-9] with V in {0,1} instead of {0,H}: the range H-1-h multiplies the bonus, not the
 // feature, so that the noise is 1/2 at every step [theory §3c].
 void HoeffdingExplorer::observe(Index set, Index pair, const std::int64_t* seen) {
     const FeatureMap& features = *task_.features;
