@@ -1,6 +1,6 @@
 #include "local_search.hpp"
 
-#include <Eigen/Eigenvalues>
+#include "alidade/model/spectrum.hpp"
 
 namespace alidade::detail {
 
@@ -45,10 +45,10 @@ double improve(const Generators& generators, std::vector<std::int8_t>& signs, In
 
 double search_locally(const Generators& generators, std::vector<std::int8_t>& signs) {
     const Matrix moment = generators * generators.transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix> spectrum(moment);
+    const Spectrum spectrum = spectrum_of(moment);
     double best = -1;
     for (Index i = generators.rows() - 1; i >= 0; --i) {
-        std::vector<std::int8_t> trial = signs_towards(generators, spectrum.eigenvectors().col(i));
+        std::vector<std::int8_t> trial = signs_towards(generators, spectrum.vectors.col(i));
         const double value = improve(generators, trial);
         if (value > best) best = value, signs = std::move(trial);
     }

@@ -1,10 +1,10 @@
 #include "mixing.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "alidade/model/spectrum.hpp"
 #include "alidade/random/samplers.hpp"
 
 namespace alidade::detail {
@@ -16,10 +16,8 @@ double dual_bound(const Generators& generators, Vector y) {
     if (!(y.minCoeff() > 0)) return 0;
     const Matrix scaled = generators * y.cwiseSqrt().cwiseInverse().asDiagonal();
     const Matrix moment = scaled * scaled.transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix> spectrum(moment, Eigen::EigenvaluesOnly);
-    if (spectrum.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
     const double slack = 1 + 1e-12 * static_cast<double>(generators.rows() + generators.cols());
-    return std::sqrt(y.sum() * std::max(0.0, spectrum.eigenvalues().maxCoeff()) * slack);
+    return std::sqrt(y.sum() * std::max(0.0, largest_eigenvalue(moment)) * slack);
 }
 
 Mixing::Mixing(const Generators& generators) {
