@@ -75,7 +75,7 @@ private:
 /// The knowledge that regression statistics support: sets, widths, certificate.
 Knowledge regression_knowledge(const Task& task, const TangentFeatures& tangent,
                                std::span<const RidgeStatistics> statistics, std::int64_t episodes,
-                               double delta, int threads, WidthTable& widths);
+                               double delta, int threads, const WidthOptions& effort, WidthTable& widths);
 
 /// The same from an explorer's evidence.
 Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const ExplorerOptions& options);

@@ -13,6 +13,7 @@ enum class Purpose : std::uint64_t {
     ties = 4,        ///< an explorer's last resort between equal actions
     audit = 5,       ///< rewards of an audit
     test = 6,        ///< tests and benchmarks
+    width = 7,       ///< starts of width searches
 };
 
 /// One block of Philox4x64-10: four words for a counter and a key.

@@ -24,6 +24,7 @@ enum class WidthProof {
     trivial,      ///< nothing to move in: p = 0, or all generators zero
     enumeration,  ///< every vertex was tried
     eigenvalue,   ///< |G s|^2 <= (sum y) lambda_max(sum g g'/y) for one y > 0 [oracle §0.3]
+    signs,        ///< the portfolio of sign_maximum.hpp: exact for p <= 2, else branch and bound
 };
 
 /// lower <= maximum <= upper; `lower` is attained by the witness.
@@ -36,6 +37,8 @@ struct WidthBracket {
 struct WidthOptions {
     Index exact_successors = 12;  ///< enumerate up to this many successors, 1 to 20
     Index ascent_steps = 50;      ///< at most so many ascent steps from a start
+    Index nodes = 0;              ///< of branch and bound for more successors; 0: one eigenvalue bound
+    double tolerance = 1e-3;      ///< branch until upper <= lower (1 + tolerance)
 };
 
 /// The box-maximisation oracle. A value with scratch memory: one for each thread.
@@ -54,6 +57,7 @@ public:
 private:
     double enumerate(const WidthProblem& problem, std::span<std::uint8_t> witness);
     double search(const WidthProblem& problem, std::span<std::uint8_t> witness);
+    WidthBracket maximise_signs(const WidthProblem& problem, std::span<std::uint8_t> witness);
     double flip_one_by_one(const WidthProblem& problem, std::span<std::uint8_t> witness);
 
     WidthOptions options_;

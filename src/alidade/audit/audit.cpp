@@ -1,8 +1,5 @@
 #include "alidade/audit/audit.hpp"
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -10,6 +7,7 @@
 #include "adversary.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/error.hpp"
+#include "alidade/model/parallel.hpp"
 #include "alidade/random/samplers.hpp"
 
 namespace alidade {
@@ -55,13 +53,12 @@ Finding examine(const Knowledge& knowledge, const Reward& reward, const detail::
 std::vector<Finding> examine_random(const Knowledge& knowledge, const MixtureModel& truth,
                                     const AuditOptions& options) {
     std::vector<Finding> findings(static_cast<std::size_t>(options.rewards));
-    tbb::task_arena arena(options.threads);
-    arena.execute([&] {
-        tbb::parallel_for(Index{0}, options.rewards, [&](Index i) {
+    detail::in_chunks(options.rewards, 1, options.threads, [&](Index first, Index last) {
+        for (Index i = first; i < last; ++i) {
             const Reward reward = random_reward(truth.shape(), options.seed, i);
             findings[static_cast<std::size_t>(i)] =
                 examine(knowledge, reward, detail::measure_loss(knowledge.learned, truth, reward));
-        });
+        }
     });
     return findings;
 }

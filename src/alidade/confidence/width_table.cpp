@@ -1,12 +1,9 @@
 #include "alidade/confidence/width_table.hpp"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 
 #include "alidade/error.hpp"
+#include "alidade/model/parallel.hpp"
 
 namespace alidade {
 
@@ -71,15 +68,7 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
                 table.upper[at(set * table.pairs + pair)] = bracket.upper;
             }
         };
-        if (threads == 1) {
-            fill(0, table.pairs);
-            continue;
-        }
-        tbb::task_arena arena(threads);
-        arena.execute([&] {
-            tbb::parallel_for(tbb::blocked_range<Index>(0, table.pairs, 64),
-                              [&](const tbb::blocked_range<Index>& r) { fill(r.begin(), r.end()); });
-        });
+        detail::in_chunks(table.pairs, 64, threads, fill);
     }
 }
 

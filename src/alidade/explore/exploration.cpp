@@ -86,8 +86,8 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
             options.target.value_or(0));
     const Watch watch(spent_.total);
     final_.reset();
-    const auto met = [&](const Iterate& iterate) {
-        return options.target && iterate.knowledge->certificate.bound <= *options.target;
+    const auto met = [&](double bound) {
+        return options.target && std::min(bound, static_cast<double>(task_.horizon)) <= *options.target;
     };
     while (true) {
         const std::int64_t replans = explorer_->replans();
@@ -97,18 +97,19 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
             deployment = explorer_->ask();
         }
         if (certificate_due(explorer_->replans() != replans)) certify();
-        if (met(scheduled_)) return Stopped::target;
+        const bool target = met(scheduled_.bound);
         const std::int64_t left = options.episodes - explorer_->episodes();
         const bool interrupted = options.interrupted && options.interrupted();
-        if (left <= 0 || interrupted) {
+        if (target || left <= 0 || interrupted) {
             finish();
-            if (met(*final_)) return Stopped::target;
+            if (target || met(final_->knowledge->certificate.bound)) return Stopped::target;
             return left <= 0 ? Stopped::budget : Stopped::interrupted;
         }
         advance(system, deployment, std::min(left, deployment.episodes));
         if (options.observe)
             options.observe({explorer_->episodes(), explorer_->replans(),
-                             scheduled_.knowledge->certificate.bound, watch.seconds()});
+                             std::min(scheduled_.bound, static_cast<double>(task_.horizon)),
+                             watch.seconds()});
     }
 }
 
@@ -124,12 +125,13 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
 }
 
 // The certificate at the end is reported but not remembered: a resumed run must not be able to tell
-// that it was ever stopped.
+// that it was ever stopped. What is handed over is computed once more from its evidence, as anybody can
+// later, and with more effort than there was on the way.
 void Exploration::finish() {
-    final_ = scheduled_;
-    if (explorer_->episodes() == certified_at_) return;
     const Watch watch(spent_.certify);
-    take_if_better(*final_);
+    final_ = scheduled_;
+    if (explorer_->episodes() != certified_at_) take_if_better(*final_);
+    final_->knowledge = algorithm_.recompute(task_, final_->evidence, options_);
 }
 
 const Exploration::Iterate& Exploration::handed_over() {

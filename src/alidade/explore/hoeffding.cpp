@@ -93,7 +93,8 @@ void HoeffdingExplorer::choose_actions(int ascents) {
         const Index set = task_.homogeneous ? 0 : h;
         const ConfidenceSet& confidence = sets_[at(set)];
         const auto range = static_cast<double>(shape_.steps_after(h));
-        pass_->run({set, &confidence, confidence.refined_radius() * range, next, ascents}, values);
+        pass_->run({set, &confidence, confidence.refined_radius() * range, next, ascents}, values,
+                   {.threads = options_.threads});
         for (State s = 0; s < shape_.states; ++s) {
             // The unclipped value decides: clipped ones tie while nothing is known, and the first action
             // would win everywhere [paper, Alg. 1 lines 12-13; likelihood §8.4]. Exact ties are drawn.
@@ -173,14 +174,14 @@ Knowledge HoeffdingExplorer::knowledge() {
     }
     WidthTable widths = widths_;  // of the same sizes; the frozen witnesses are elsewhere
     return regression_knowledge(task_, tangent_, statistics_, episodes_, options_.delta, options_.threads,
-                                widths);
+                                WidthOptions{}, widths);
 }
 
 Knowledge regression_knowledge(const Task& task, const TangentFeatures& tangent,
                                std::span<const RidgeStatistics> statistics, std::int64_t episodes,
-                               double delta, int threads, WidthTable& widths) {
+                               double delta, int threads, const WidthOptions& effort, WidthTable& widths) {
     std::vector<ConfidenceSet> sets = regression_sets(ParameterSet::of(*task.features), statistics, delta);
-    bracket_widths(*task.features, tangent, sets, WidthOptions{}, threads, widths);
+    bracket_widths(*task.features, tangent, sets, effort, threads, widths);
     LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(sets), delta);
     RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths));
     return {std::move(learned), std::move(certificate), episodes};

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "alidade/error.hpp"
@@ -57,6 +58,13 @@ std::vector<RidgeStatistics> read_statistics(const Record& record, Index sets, I
     return statistics;
 }
 
+/// What is handed over deserves tighter widths than what steers exploration: some two hundred thousand nodes
+/// of branch and bound in all, shared evenly, so that the result depends on the problem's sizes alone.
+WidthOptions thorough(const WidthTable& widths) {
+    const Index problems = std::max<Index>(1, widths.sets * widths.pairs);
+    return {.nodes = std::clamp<Index>(200'000 / problems, 1, 2'000)};
+}
+
 }  // namespace
 
 Record HoeffdingExplorer::evidence() const {
@@ -105,7 +113,7 @@ Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const Ex
     WidthTable widths(confidence_sets(task.horizon, task.homogeneous), *task.features);
     const auto statistics = read_statistics(evidence, widths.sets, parameters.space().dimension());
     return regression_knowledge(task, tangent, statistics, field(evidence.integers, "episodes", 1)[0],
-                                options.delta, options.threads, widths);
+                                options.delta, options.threads, thorough(widths), widths);
 }
 
 }  // namespace alidade

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "alidade/model/parallel.hpp"
+
 // The vectors below never cross a function that is not inlined, so no ABI is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
@@ -103,6 +105,43 @@ struct Shared {
     }
 }
 
+/// The same for one lane in plain arithmetic: what the vectors are checked against, and what the speed of the
+/// vectors is measured against. The order of additions is that above.
+double pass_over_pair(const double* psi, const double* centre, const std::int32_t* target, double* witness,
+                      Index successors, const Shared& shared, double* sum, double* slope) {
+    const Index p = shared.dimension;
+    double square = 0;
+    for (int step = 0;; ++step) {
+        for (Index i = 0; i < p; ++i) {
+            sum[i] = 0;
+            for (Index j = 0; j < successors; ++j) sum[i] += witness[j * lanes] * psi[(j * p + i) * lanes];
+        }
+        square = 0;
+        for (Index i = 0; i < p; ++i) {
+            slope[i] = 0;
+            for (Index k = 0; k < p; ++k) slope[i] += shared.inverse[i * p + k] * sum[k];
+            square += slope[i] * sum[i];
+        }
+        if (step == shared.ascents) break;
+        bool moved = false;
+        for (Index j = 0; j < successors; ++j) {
+            double score = 0;
+            for (Index i = 0; i < p; ++i) score += psi[(j * p + i) * lanes] * slope[i];
+            const double chosen = score > 0 ? 1.0 : 0.0;
+            moved = moved || chosen != witness[j * lanes];
+            witness[j * lanes] = chosen;
+        }
+        if (!moved) break;
+    }
+    double expected = 0;
+    for (Index j = 0; j < successors; ++j) {
+        double probability = centre[j * lanes];
+        for (Index i = 0; i < p; ++i) probability += shared.coordinates[i] * psi[(j * p + i) * lanes];
+        expected += probability * shared.next[target[j * lanes]];
+    }
+    return shared.scale * std::sqrt(square > 0 ? square : 0.0) + expected;
+}
+
 Lanes* as_lanes(double* numbers) {
     return reinterpret_cast<Lanes*>(numbers);
 }
@@ -124,8 +163,6 @@ PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& ta
     centre_.assign(at(slots_ * lanes), 0.0);
     target_.assign(at(slots_ * lanes), 0);
     witness_.assign(at(sets_ * slots_ * lanes), 0.0);
-    sum_.resize(at(p * lanes));
-    slope_.resize(at(p * lanes));
     for (Index pair = 0; pair < pairs; ++pair)
         for (Index j = 0; j < features.successors(pair); ++j) {
             const Index slot = block_start_[at(pair / lanes)] + j, lane = pair % lanes;
@@ -137,25 +174,36 @@ PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& ta
         }
 }
 
-void PlanningPass::run(const Step& step, std::span<double> values) {
+void PlanningPass::run(const Step& step, std::span<double> values, const Options& options) {
     const Index p = dimension_, pairs = features_.pairs();
     const Matrix& root = step.confidence->estimate().inverse_factor;
     const Matrix inverse = root.transpose().lazyProduct(root);
     const Shared shared{
         p,          inverse.data(), step.confidence->projection().coordinates.data(), step.next.data(),
         step.scale, step.ascents};
-    double last[lanes];
-    for (Index pair = 0; pair < pairs; pair += lanes) {
-        const Index start = block_start_[at(pair / lanes)];
-        const Block block{as_lanes(psi_.data()) + start * p, as_lanes(centre_.data()) + start,
-                          target_.data() + start * lanes,
-                          as_lanes(witness_.data()) + step.set * slots_ + start,
-                          block_start_[at(pair / lanes + 1)] - start};
-        const bool whole = pair + lanes <= pairs;
-        pass_over_block(block, shared, as_lanes(sum_.data()), as_lanes(slope_.data()),
-                        whole ? values.data() + pair : last);
-        if (!whole) std::copy(last, last + (pairs - pair), values.begin() + pair);
-    }
+    const Index blocks = static_cast<Index>(block_start_.size()) - 1;
+    const auto over = [&](Index first, Index last_block) {
+        std::vector<double> sum(at(p * lanes)), slope(at(p * lanes));
+        for (Index b = first; b < last_block; ++b) {
+            const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
+            double* psi = psi_.data() + start * p * lanes;
+            double* witness = witness_.data() + (step.set * slots_ + start) * lanes;
+            const std::int32_t* target = target_.data() + start * lanes;
+            double out[lanes];
+            if (options.vectors) {
+                const Block block{as_lanes(psi), as_lanes(centre_.data()) + start, target, as_lanes(witness),
+                                  successors};
+                pass_over_block(block, shared, as_lanes(sum.data()), as_lanes(slope.data()), out);
+            } else {
+                for (Index l = 0; l < lanes; ++l)
+                    out[l] = pass_over_pair(psi + l, centre_.data() + start * lanes + l, target + l,
+                                            witness + l, successors, shared, sum.data(), slope.data());
+            }
+            std::copy(out, out + std::min(lanes, pairs - b * lanes), values.begin() + b * lanes);
+        }
+    };
+    // Blocks do not see each other, so threads change nothing but the time.
+    in_chunks(blocks, 32, options.threads, over);
 }
 
 std::vector<std::uint8_t> PlanningPass::witnesses() const {

@@ -28,8 +28,15 @@ public:
         int ascents = 0;               ///< how often the witness may move before the width is taken
     };
 
+    /// How the pass is done; what comes out does not depend on it, bit for bit.
+    struct Options {
+        int threads = 1;      ///< at least one
+        bool vectors = true;  ///< false: one pair at a time in plain arithmetic
+    };
+
     /// values[pair] = scale * width + E[next(s')] under the set's weights. Moves the witnesses.
-    void run(const Step& step, std::span<double> values);
+    void run(const Step& step, std::span<double> values, const Options& options);
+    void run(const Step& step, std::span<double> values) { run(step, values, Options{}); }
 
     /// The witness of one (set, successor number of a pair).
     bool witness(Index set, Index pair, Index successor) const noexcept {
@@ -57,7 +64,6 @@ private:
     std::vector<double> centre_;        // [slot][lane]
     std::vector<std::int32_t> target_;  // [slot][lane]
     std::vector<double> witness_;       // [set][slot][lane], 0 or 1
-    std::vector<double> sum_, slope_;   // scratch: [coordinate][lane]
 };
 
 }  // namespace alidade::detail

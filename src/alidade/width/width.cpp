@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
+#include "alidade/width/sign_maximum.hpp"
 
 namespace alidade {
 
@@ -103,6 +104,14 @@ double Width::search(const WidthProblem& problem, std::span<std::uint8_t> witnes
     return best;
 }
 
+// V = (1 + sigma)/2, so psi_V = (G sigma + G 1)/2 and G 1 is zero but for rounding.
+WidthBracket Width::maximise_signs(const WidthProblem& problem, std::span<std::uint8_t> witness) {
+    const SignBracket signs = sign_maximum({problem.generators, problem.dimension, problem.successors},
+                                           {.tolerance = options_.tolerance, .nodes = options_.nodes});
+    for (std::size_t j = 0; j < witness.size(); ++j) witness[j] = signs.signs[j] > 0 ? 1 : 0;
+    return {std::min(width_at(problem, witness), signs.upper / 2), signs.upper / 2, WidthProof::signs};
+}
+
 WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t> witness) {
     const Index p = problem.dimension, m = problem.successors;
     expects(problem.generators.size() == at(m * p) && witness.size() == at(m),
@@ -124,6 +133,9 @@ WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t>
         // The vertex found is the maximiser up to the rounding of norms compared with each other.
         result.upper = (result.lower + imbalance) * (1 + 1e-12);
         result.proof = WidthProof::enumeration;
+    } else if (p <= 2 || options_.nodes > 0) {
+        result = maximise_signs(problem, witness);
+        result.upper += imbalance / 2;
     } else {
         ascend(problem, witness);
         const double warm = flip_one_by_one(problem, witness);

@@ -1,0 +1,105 @@
+#include "alidade/explore/planning_pass.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "alidade/confidence/regression_sets.hpp"
+#include "support/random_models.hpp"
+
+namespace alidade {
+namespace {
+
+struct Case {
+    SharedFeatures features;
+    TangentFeatures tangent;
+    std::vector<ConfidenceSet> sets;
+    std::vector<double> next;
+    std::vector<std::uint8_t> witness;
+};
+
+Case random_case(std::uint64_t seed, Index states, Index d, Index successors) {
+    Stream random = support::test_stream(seed);
+    const support::RandomSizes sizes{
+        .shape = {states, 3, 4}, .features = d, .successors = successors, .concentration = 0.3};
+    auto features = support::random_features(random, sizes);
+    const ParameterSet parameters = ParameterSet::of(*features);
+    std::vector<RidgeStatistics> statistics;
+    for (int k = 0; k < 2; ++k) {
+        RidgeStatistics step(d - 1);
+        for (int t = 0; t < 30; ++t) {
+            Vector x(d - 1);
+            for (Index i = 0; i + 1 < d; ++i) x[i] = sample_normal(random);
+            step.add(x.data(), 1, 0.02 * sample_normal(random));
+        }
+        statistics.push_back(step);
+    }
+    Case result{features,
+                TangentFeatures(*features, parameters.space()),
+                regression_sets(parameters, statistics, 0.1),
+                {},
+                {}};
+    for (State s = 0; s < states; ++s) result.next.push_back(sample_uniform(random));
+    for (Index e = 0; e < 2 * features->entries(); ++e)
+        result.witness.push_back(static_cast<std::uint8_t>(sample_index(random, 2)));
+    return result;
+}
+
+struct Outcome {
+    std::vector<double> values;
+    std::vector<std::uint8_t> witness;
+    bool operator==(const Outcome&) const = default;
+};
+
+Outcome run(const Case& given, int ascents, const detail::PlanningPass::Options& options) {
+    detail::PlanningPass pass(*given.features, given.tangent, 2);
+    pass.take_witnesses(given.witness);
+    std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
+    pass.run({1, &given.sets[1], 2.5, given.next, ascents}, values, options);
+    return {values, pass.witnesses()};
+}
+
+TEST(PlanningPass, GivesTheSameBitsByVectorsByPairsAndOnThreads) {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        const Case given = random_case(seed, 5 + static_cast<Index>(seed % 4) * 70,
+                                       2 + static_cast<Index>(seed % 7), 1 + static_cast<Index>(seed % 5));
+        for (const int ascents : {0, 1, 3}) {
+            const Outcome plain = run(given, ascents, {.threads = 1, .vectors = false});
+            EXPECT_EQ(run(given, ascents, {.threads = 1}), plain) << "seed " << seed;
+            EXPECT_EQ(run(given, ascents, {.threads = 2}), plain) << "seed " << seed;
+            EXPECT_EQ(run(given, ascents, {.threads = 4, .vectors = false}), plain) << "seed " << seed;
+        }
+    }
+}
+
+TEST(PlanningPass, AddsTheWidthOfTheWitnessToTheExpectation) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Case given = random_case(seed, 6, 4, 4);
+        const Outcome outcome = run(given, 0, {});
+        EXPECT_EQ(outcome.witness, given.witness);
+        const ConfidenceSet& set = given.sets[1];
+        for (Index pair = 0; pair < given.features->pairs(); ++pair) {
+            // Independently, in the weights: theta . phi_next and |N' phi_V| in the dual metric.
+            std::vector<double> value(6, 0.0);
+            for (Index e = given.features->first_entry(pair); e < given.features->first_entry(pair + 1); ++e)
+                value[static_cast<std::size_t>(given.features->targets()[static_cast<std::size_t>(e)])] =
+                    given.witness[static_cast<std::size_t>(given.features->entries() + e)];
+            const Vector x = given.tangent.space.basis.transpose() * given.features->phi_value(pair, value);
+            const double expected = set.weights().dot(given.features->phi_value(pair, given.next));
+            EXPECT_NEAR(outcome.values[static_cast<std::size_t>(pair)], 2.5 * set.dual_norm(x) + expected,
+                        1e-12);
+        }
+    }
+}
+
+TEST(PlanningPass, NeverLowersAWidth) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Case given = random_case(seed, 20, 5, 5);
+        const Outcome before = run(given, 0, {}), after = run(given, 3, {});
+        for (std::size_t pair = 0; pair < before.values.size(); ++pair)
+            EXPECT_GE(after.values[pair], before.values[pair] - 1e-12) << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace alidade
