@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "alidade/confidence/regression_sets.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/explore/planning_pass.hpp"
+#include "alidade/model/tangent_space.hpp"
 #include "alidade/problem/catalogue.hpp"
 
 namespace alidade {
@@ -96,12 +99,46 @@ void threads() {
     line("  of which simulation (one thread in both)", one.spent.simulate, two.spent.simulate, "s");
 }
 
+/// One planning pass over all steps of (2000,10,10,20,10) with three ascents from random witnesses.
+double planning_seconds(const detail::PlanningPass::Options& options) {
+    static const Problem problem =
+        make_builtin("builtin:garnet?states=2000&actions=10&features=10&horizon=20&successors=10&seed=11");
+    const FeatureMap& features = problem.features();
+    const TangentFeatures tangent(features, problem.parameters().space());
+    const Index p = tangent.space.dimension();
+    RidgeStatistics statistics(p);
+    statistics.gram = 100 * Matrix::Identity(p, p);
+    const auto sets = regression_sets(problem.parameters(), std::vector(1, statistics), 0.1);
+    detail::PlanningPass pass(features, tangent, 1);
+    std::vector<std::uint8_t> witness(static_cast<std::size_t>(features.entries()));
+    for (std::size_t e = 0; e < witness.size(); ++e)
+        witness[e] = static_cast<std::uint8_t>((e * 2654435761U >> 16) & 1U);
+    const std::vector<double> next(2000, 0.5);
+    std::vector<double> values(static_cast<std::size_t>(features.pairs())), times;
+    for (int repeat = 0; repeat < 5; ++repeat) {
+        pass.take_witnesses(witness);
+        const auto begin = std::chrono::steady_clock::now();
+        for (int h = 0; h < 19; ++h) pass.run({0, &sets[0], 1.0, next, 3}, values, options);
+        times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    std::ranges::sort(times);
+    return times[2];
+}
+
+void planning() {
+    const double vectors = planning_seconds({});
+    line("planning pass (2000,10,10,20,10): pair by pair / eight lanes", planning_seconds({.vectors = false}),
+         vectors, "s");
+    line("the same with lanes: one thread / two threads", vectors, planning_seconds({.threads = 2}), "s");
+}
+
 }  // namespace
 }  // namespace alidade
 
 int main() {
     fmt::print("{:<72} {:>11} {:>11} {:>9}\n", "question: baseline / ours", "baseline", "ours", "ratio");
     alidade::simulation();
+    alidade::planning();
     alidade::schedules();
     alidade::exploration();
     alidade::threads();

@@ -68,6 +68,21 @@ TEST(SignMaximum, IsExactUpToTwelveGeneratorsAndInThePlane) {
     }
 }
 
+// Every kind of generators, ten thousand small problems: never a bracket without the maximum in it.
+TEST(SignMaximum, BracketsTenThousandRandomAndDegenerateProblems) {
+    for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+        Stream random = support::test_stream(seed, 6);
+        const Kind kind = every_kind[seed % every_kind.size()];
+        const Index p = 1 + sample_index(random, 6), n = 1 + sample_index(random, 7);
+        const auto g = random_generators(random, p, n, kind);
+        const SignProblem problem{g, p, n};
+        const double exact = brute_force(g, p, n);
+        // Without enumeration every other method of the portfolio gets its turn.
+        expect_brackets(sign_maximum(problem, {.nodes = static_cast<Index>(seed % 3) * 50, .enumerate = 1}),
+                        problem, exact, 0.26, "seed " + std::to_string(seed));
+    }
+}
+
 TEST(SignMaximum, ConeSearchClosesTheBracketInThreeAndFourDimensions) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         Stream random = support::test_stream(seed, 1);
