@@ -12,7 +12,7 @@ struct Projection {
     Vector coordinates;       ///< of `weights` in the tangent space
     double residual = 0;      ///< r = |estimate - weights| in the metric
     double gap = 0;           ///< eta >= 0: most by which a member beats it to first order [theory §3a]
-    double kkt_residual = 0;  ///< gap relative to 1 + |gradient|: how optimal the point is
+    double kkt_residual = 0;  ///< gap relative to 1 + |gradient| and the set's size: how optimal it is
     double violation = 0;     ///< most by which a probability is negative; at most 1e-12 of the scale
     Index active = 0;         ///< constraints that bind
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,7 @@ public:
         result.weights = space.weights(point_);
         result.active = static_cast<Index>(nearest_.active_set().size());
         result.violation = std::max(0.0, worst_ < 0 ? 0.0 : -slack_[worst_]);
-        if (result.violation > 1e-12 * scale()) nothing_is_well_defined(worst_, result.active);
+        if (result.violation > 1e-12 * scale()) nothing_is_well_defined(worst_, {});
         measure(result);
         return result;
     }
@@ -49,13 +50,26 @@ public:
 private:
     double scale() const { return std::max(1.0, rows_.largest * point_.norm()); }
 
-    [[noreturn]] void nothing_is_well_defined(Index entry, Index others) const {
-        const std::string among =
-            others > 0 ? fmt::format(" given those of {} other entries", others) : std::string();
+    /// Reports an entry, and those whose own constraints leave it no room.
+    [[noreturn]] void nothing_is_well_defined(Index entry, std::span<const Index> others) const {
+        std::string given;
+        for (std::size_t j = 0; j < std::min<std::size_t>(others.size(), 3); ++j)
+            given += fmt::format("{}that of {}", j == 0 ? " if " : ", ", rows_.place(others[j]));
+        if (others.size() > 3) given += fmt::format(" and {} others", others.size() - 3);
+        if (!others.empty()) given += others.size() == 1 ? " is not" : " are not";
         throw InvalidArgument(
             fmt::format("the features leave no weights with non-negative probabilities: that of {} must be "
                         "negative{}; features must allow a transition law with weights of norm at most B",
-                        rows_.place(entry), among));
+                        rows_.place(entry), given));
+    }
+
+    /// The entries that the search's certificate leans on.
+    std::vector<Index> opponents() const {
+        std::vector<Index> entries;
+        const auto weights = nearest_.certificate();
+        for (std::size_t j = 0; j < weights.size(); ++j)
+            if (weights[j] > 0) entries.push_back(cuts_[static_cast<std::size_t>(nearest_.active_set()[j])]);
+        return entries;
     }
 
     /// Finds the entries whose probability is negative at the point; false if there are none.
@@ -84,7 +98,7 @@ private:
         Vector normal;
         for (const auto& [slack, entry] : violated_) {
             const double centre = rows_.tangent.centre[static_cast<std::size_t>(entry)];
-            if (rows_.normal(entry).norm() * radius_ + centre < -1e-13) nothing_is_well_defined(entry, 0);
+            if (rows_.normal(entry).norm() * radius_ + centre < -1e-13) nothing_is_well_defined(entry, {});
             normal = rows_.normal(entry);
             factor_.triangularView<Eigen::Lower>().solveInPlace(normal);
             nearest_.add(normal, -(rows_.normal(entry).dot(estimate_) + centre));
@@ -95,10 +109,8 @@ private:
 
     void search() {
         while (nearest_.solve() == NearestStatus::infeasible) {
-            if (is_contradiction()) {
-                const auto offender = static_cast<std::size_t>(nearest_.offender());
-                nothing_is_well_defined(cuts_[offender], static_cast<Index>(nearest_.active_set().size()));
-            }
+            if (is_contradiction())
+                nothing_is_well_defined(cuts_[static_cast<std::size_t>(nearest_.offender())], opponents());
             // Violated by rounding only; the last pricing pass judges what that leaves.
             nearest_.ignore(nearest_.offender());
         }
@@ -170,7 +182,7 @@ private:
             const double allowance = roundings * epsilon * size;
             result.gap = slacks + (rest.norm() + allowance) * (radius_ + point_.norm());
         }
-        result.kkt_residual = result.gap / (1 + gradient.norm());
+        result.kkt_residual = result.gap / ((1 + gradient.norm()) * std::max(1.0, radius_ + point_.norm()));
     }
 
     const ProbabilityRows& rows_;
