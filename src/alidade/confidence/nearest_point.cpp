@@ -156,8 +156,8 @@ bool NearestPoint::take_up(Index constraint) {
 }
 
 void NearestPoint::append(Index constraint, double multiplier) {
-    // Removals on the way have rotated `direction_`; once more against what is left.
     if (k_ > 0) {
+        // Removals on the way have rotated `direction_`; once more against what is left.
         const auto q = q_.leftCols(k_);
         auto again = inside_.head(k_);
         again.noalias() = q.transpose() * direction_;
