@@ -59,6 +59,11 @@ void NearestPoint::add(const Matrix& normals, const Vector& offsets) {
     }
 }
 
+void NearestPoint::ignore(Index constraint) {
+    state_[static_cast<std::size_t>(constraint)] = State::ignored;
+    polish();  // the search had begun to move towards it
+}
+
 NearestStatus NearestPoint::solve() {
     // Each addition raises the distance strictly, so no active set returns; the cap is for rounding.
     const Index limit = iterations_ + 50 * (count_ + 1);
@@ -97,18 +102,23 @@ Index NearestPoint::most_violated() {
     return worst;
 }
 
+/// Takes from `direction_` what is left of it along the active normals, and adds that to `along_`.
+void NearestPoint::orthogonalise() {
+    const auto q = q_.leftCols(k_);
+    auto again = inside_.head(k_);
+    again.noalias() = q.transpose() * direction_;
+    direction_.noalias() -= q * again;
+    along_.head(k_) += again;
+}
+
 /// Splits a normal into its part along the active ones and the rest, by Gram-Schmidt done twice: normal
 /// equations would square the condition number.
 void NearestPoint::resolve(Index constraint) {
     direction_ = normals_.col(constraint);
     if (k_ == 0) return;
-    const auto q = q_.leftCols(k_);
-    auto first = along_.head(k_), again = inside_.head(k_);
-    first.noalias() = q.transpose() * direction_;
-    direction_.noalias() -= q * first;
-    again.noalias() = q.transpose() * direction_;
-    direction_.noalias() -= q * again;
-    first += again;
+    along_.head(k_).setZero();
+    orthogonalise();
+    orthogonalise();
 }
 
 /// share_ = r_^-1 along_: the coefficients of the normal's projection onto the active normals.
@@ -123,6 +133,7 @@ void NearestPoint::solve_shares() {
 bool NearestPoint::take_up(Index constraint) {
     const double least = dependent * norms_[constraint];
     double multiplier = 0;
+    bool dropped = false;
     resolve(constraint);
     while (true) {
         ++iterations_;
@@ -148,23 +159,18 @@ bool NearestPoint::take_up(Index constraint) {
             multipliers_[j] = std::max(0.0, multipliers_[j] - step * share_[j]);
         multiplier += step;
         if (full <= partial) {
+            // Removals on the way have turned the factors.
+            if (dropped && k_ > 0) orthogonalise();
             append(constraint, multiplier);
             return true;
         }
         drop(blocking);
+        dropped = true;
     }
 }
 
 void NearestPoint::append(Index constraint, double multiplier) {
-    if (k_ > 0) {
-        // Removals on the way have rotated `direction_`; once more against what is left.
-        const auto q = q_.leftCols(k_);
-        auto again = inside_.head(k_);
-        again.noalias() = q.transpose() * direction_;
-        direction_.noalias() -= q * again;
-        along_.head(k_) += again;
-        r_.col(k_).head(k_) = along_.head(k_);
-    }
+    r_.col(k_).head(k_) = along_.head(k_);
     r_(k_, k_) = direction_.norm();
     q_.col(k_) = direction_ / r_(k_, k_);
     active_[size()] = constraint;

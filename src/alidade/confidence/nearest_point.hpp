@@ -29,8 +29,9 @@ public:
     Index add(const Vector& normal, double offset);
     /// Adds one constraint for each column.
     void add(const Matrix& normals, const Vector& offsets);
-    /// Leaves a constraint out of all later searches.
-    void ignore(Index constraint) { state_[static_cast<std::size_t>(constraint)] = State::ignored; }
+    /// Leaves a constraint that is not active out of all later searches: the offender, if its contradiction
+    /// is only rounding.
+    void ignore(Index constraint);
 
     NearestStatus solve();
 
@@ -57,6 +58,7 @@ private:
     Index most_violated();
     bool take_up(Index constraint);
     void resolve(Index constraint);
+    void orthogonalise();
     void solve_shares();
     void append(Index constraint, double multiplier);
     void drop(Index position);

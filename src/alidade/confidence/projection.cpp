@@ -28,7 +28,8 @@ Projection onto_convex_weights(const TangentSpace& space, const Vector& coordina
         const Matrix normals = factor.triangularView<Eigen::Lower>().solve(space.basis.transpose());
         detail::NearestPoint nearest(space.dimension());
         nearest.add(normals, -estimate);
-        nearest.solve();  // feasible, so whatever the status the point is the best that rounding allows
+        // The simplex is not empty, so a contradiction is rounding.
+        while (nearest.solve() == detail::NearestStatus::infeasible) nearest.ignore(nearest.offender());
         const Vector shift = factor.transpose().triangularView<Eigen::Upper>().solve(nearest.point());
         Vector weights = space.weights(coordinates + shift);
         for (const Index i : nearest.active_set()) weights[i] = 0;
@@ -53,6 +54,7 @@ Projection project(const ParameterSet& parameters, const Vector& coordinates, co
     const TangentSpace& space = parameters.space();
     expects(coordinates.size() == space.dimension(), "estimate has {} coordinates; must have {}",
             coordinates.size(), space.dimension());
+    expects(coordinates.allFinite(), "estimate has coordinates that are not finite; all must be");
     expects(parameters.kind() != ParameterSetKind::ball,
             "projection onto the ball is not available; use the polytope of the features");
     if (parameters.kind() == ParameterSetKind::polytope)
