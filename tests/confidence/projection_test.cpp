@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "alidade/random/samplers.hpp"
+#include "support/exact_projection.hpp"
+#include "support/metrics.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade {
@@ -82,6 +84,36 @@ TEST(Projection, IsTheBestOfAllFaces) {
         EXPECT_LT((projection.weights - expected).norm(), 1e-9) << "seed " << seed;
         EXPECT_NEAR(projection.residual, metric_offset(instance, projection.weights).norm(), 1e-10);
     }
+}
+
+// The oracle enumerates active sets and solves their optimality conditions in long double.
+TEST(Projection, AgreesWithTheExactSolution) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        const Index d = 2 + static_cast<Index>(seed % 5);
+        Instance instance = random_instance(seed, d, 2);
+        Stream random = support::test_stream(seed, 1);
+        instance.factor = support::lower_factor(support::random_metric(random, d - 1, 2));
+        const TangentSpace& space = instance.parameters.space();
+        const Vector expected = support::exact_projection(space.basis.transpose(), space.centre,
+                                                          instance.coordinates, instance.factor);
+        EXPECT_LE((run(instance).coordinates - expected).norm(), 1e-12) << "seed " << seed;
+    }
+}
+
+TEST(Projection, IsOptimalUpToThirtyTwoFeatures) {
+    for (const double decades : {2.0, 8.0})
+        for (const Index d : {5, 10, 20, 32})
+            for (std::uint64_t seed = 0; seed < 20; ++seed) {
+                Instance instance = random_instance(seed, d, 2);
+                Stream random = support::test_stream(seed, 2);
+                instance.factor = support::lower_factor(support::random_metric(random, d - 1, decades));
+                const Projection projection = run(instance);
+                EXPECT_GT(projection.active, 0);
+                EXPECT_GE(projection.weights.minCoeff(), 0);
+                EXPECT_NEAR(projection.weights.sum(), 1, 1e-12);
+                EXPECT_LE(projection.kkt_residual, decades < 5 ? 1e-12 : 1e-7)
+                    << "d " << d << " seed " << seed;
+            }
 }
 
 // T7 [theory §4]: the output is well defined and optimal to the residual that is returned.

@@ -69,6 +69,22 @@ TEST(TangentSpace, OfSignedFeaturesIsTheHullOfWeightsThatSumRowsToOne) {
     EXPECT_FALSE(set.contains((Vector(2) << 0.9, 0).finished()));
 }
 
+TEST(ParameterSet, OfSignedFeaturesHoldsOnlyWeightsWithNonNegativeProbabilities) {
+    // theta = (1, x) gives 1/2 + x/4 and 1/2 - x/4: a law for |x| <= 2, inside the ball |x| <= sqrt(24).
+    const FeatureMap features =
+        FeatureMap::from_features({2, 1, 2, {0, 2, 3}, {0, 1, 1}, {0.5, 0.25, 0.5, -0.25, 1, 0}, 5.0});
+    const ParameterSet set = ParameterSet::of(features);
+    EXPECT_EQ(set.kind(), ParameterSetKind::polytope);
+    EXPECT_TRUE(set.contains((Vector(2) << 1, 1.99).finished()));
+    EXPECT_TRUE(set.contains((Vector(2) << 1, -1.99).finished()));
+    EXPECT_FALSE(set.contains((Vector(2) << 1, 2.01).finished()));
+    EXPECT_FALSE(set.contains((Vector(2) << 1, -2.01).finished()));
+    EXPECT_GE(set.support((Vector(2) << 0, 1).finished()), 2);
+    ASSERT_NE(set.rows(), nullptr);
+    EXPECT_EQ(set.rows()->place(1), "state 0, action 0, successor 1");
+    EXPECT_EQ(set.rows()->place(2), "state 1, action 0, successor 1");
+}
+
 TEST(TangentSpace, NamesAPairThatContradictsTheOthers) {
     // phi_1 = (1, 0) and (2, 0): no theta makes both rows sum to one.
     const FeatureMap features = FeatureMap::from_features({2, 1, 2, {0, 1, 2}, {0, 1}, {1, 0, 2, 0}, 2.0});

@@ -7,18 +7,22 @@ namespace alidade {
 
 /// The point of a parameter set nearest to an estimate in the metric of a precision matrix.
 struct Projection {
-    Vector weights;           ///< theta~, feasible: non-negative and summing to one for the simplex
+    Vector weights;           ///< theta~, feasible: non-negative and summing to one for the simplex,
+                              ///< probabilities of at least -violation for the polytope
     Vector coordinates;       ///< of `weights` in the tangent space
     double residual = 0;      ///< r = |estimate - weights| in the metric
     double gap = 0;           ///< eta >= 0: most by which a member beats it to first order [theory §3a]
-    double kkt_residual = 0;  ///< gap relative to 1 + |gradient|: how optimal the point is
+    double kkt_residual = 0;  ///< gap relative to 1 + |gradient| and the set's size: how optimal it is
+    double violation = 0;     ///< most by which a probability is negative; at most 1e-12 of the scale
     Index active = 0;         ///< constraints that bind
 };
 
 /// Projects centre + basis * `coordinates` onto the parameter set in the norm of the precision with lower
 /// Cholesky factor `factor` (p x p, in tangent coordinates) by a dual active-set method. Whatever the method
 /// did, `residual` and `gap` are measured at the point returned, so that the radius
-/// sqrt(beta^2 - residual^2 + 2 gap) is rigorous.
+/// sqrt(beta^2 - residual^2 + 2 gap) is rigorous. For the polytope of general features |theta| <= B is used
+/// to bound the gap, but not projected onto: the point may lie outside the ball. Throws InvalidArgument
+/// naming the state, action and successor whose probability must be negative if no weights are well defined.
 Projection project(const ParameterSet& parameters, const Vector& coordinates, const Matrix& factor);
 
 }  // namespace alidade

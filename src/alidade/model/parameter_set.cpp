@@ -1,10 +1,38 @@
 #include "alidade/model/parameter_set.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "alidade/error.hpp"
 
 namespace alidade {
+
+ProbabilityRows::ProbabilityRows(const FeatureMap& features)
+    : tangent(features, TangentSpace::of(features)),
+      actions(features.actions()),
+      targets(features.targets().begin(), features.targets().end()) {
+    offsets.reserve(static_cast<std::size_t>(features.pairs()) + 1);
+    for (Index pair = 0; pair <= features.pairs(); ++pair) offsets.push_back(features.first_entry(pair));
+    for (Index entry = 0; entry < entries(); ++entry) largest = std::max(largest, normal(entry).norm());
+}
+
+Eigen::Map<const Vector> ProbabilityRows::normal(Index entry) const noexcept {
+    const Index p = tangent.space.dimension();
+    return {tangent.psi.data() + entry * p, p};
+}
+
+std::string ProbabilityRows::place(Index entry) const {
+    const auto after = std::ranges::upper_bound(offsets, entry);
+    const Index pair = static_cast<Index>(after - offsets.begin()) - 1;
+    return fmt::format("state {}, action {}, successor {}", pair / actions, pair % actions,
+                       targets[static_cast<std::size_t>(entry)]);
+}
+
+void ProbabilityRows::probabilities(const Vector& zeta, Vector& out) const {
+    const Index p = tangent.space.dimension();
+    out = Eigen::Map<const Vector>(tangent.centre.data(), entries());
+    if (p > 0) out.noalias() += Eigen::Map<const Matrix>(tangent.psi.data(), p, entries()).transpose() * zeta;
+}
 
 ParameterSet ParameterSet::simplex(Index features) {
     return {ParameterSetKind::simplex, TangentSpace::simplex(features),
@@ -19,9 +47,17 @@ ParameterSet ParameterSet::ball(TangentSpace space, double norm_bound) {
     return {ParameterSetKind::ball, std::move(space), std::sqrt(excess)};
 }
 
+ParameterSet ParameterSet::polytope(const FeatureMap& features) {
+    auto rows = std::make_shared<const ProbabilityRows>(features);
+    ParameterSet set = ball(rows->tangent.space, features.norm_bound());
+    set.kind_ = ParameterSetKind::polytope;
+    set.rows_ = std::move(rows);
+    return set;
+}
+
 ParameterSet ParameterSet::of(const FeatureMap& features) {
     if (features.kind() == FeatureKind::base_models) return simplex(features.features());
-    return ball(TangentSpace::of(features), features.norm_bound());
+    return polytope(features);
 }
 
 double ParameterSet::support(const Vector& direction) const {
@@ -35,7 +71,12 @@ bool ParameterSet::contains(const Vector& weights, double tolerance) const {
         return weights.minCoeff() >= -tolerance && std::abs(weights.sum() - 1) <= tolerance;
     const Vector offset = weights - space_.centre;
     const Vector inside = space_.basis.transpose() * offset;
-    return (offset - space_.basis * inside).norm() <= tolerance && inside.norm() <= radius_ + tolerance;
+    if ((offset - space_.basis * inside).norm() > tolerance || inside.norm() > radius_ + tolerance)
+        return false;
+    if (!rows_) return true;
+    Vector probabilities;
+    rows_->probabilities(inside, probabilities);
+    return probabilities.minCoeff() >= -tolerance;
 }
 
 }  // namespace alidade

@@ -61,7 +61,7 @@ void check_truth(const Matrix& truth, const ParameterSet& parameters, Index rows
         else
             expects(parameters.contains(weights),
                     "the true weights of step {} do not fit the features: their norm is {}, the bound is {}, "
-                    "and every row of the transition law must sum to 1",
+                    "and every row of the transition law must sum to 1 without a negative probability",
                     h, weights.norm(), std::hypot(parameters.radius(), parameters.space().centre.norm()));
     }
 }

@@ -1,0 +1,210 @@
+#include "polytope_projection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "alidade/error.hpp"
+#include "nearest_point.hpp"
+
+namespace alidade::detail {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// Projection with the constraints that matter only: price all at the current point, take up the worst,
+/// start again from the last active set. The cost is the pricing pass, so many cuts a round pay
+/// [oracle §B].
+class CuttingPlanes {
+public:
+    CuttingPlanes(const ParameterSet& parameters, const Vector& coordinates, const Matrix& factor)
+        : rows_(*parameters.rows()),
+          radius_(parameters.radius()),
+          estimate_(coordinates),
+          factor_(factor),
+          point_(coordinates),
+          is_cut_(static_cast<std::size_t>(rows_.entries()), false),
+          nearest_(coordinates.size()) {}
+
+    Projection run(const TangentSpace& space) {
+        while (price()) {
+            add_cuts();
+            search();
+            move_to_nearest();
+        }
+        Projection result;
+        result.coordinates = point_;
+        result.weights = space.weights(point_);
+        result.active = static_cast<Index>(nearest_.active_set().size());
+        result.violation = std::max(0.0, worst_ < 0 ? 0.0 : -slack_[worst_]);
+        if (result.violation > 1e-12 * scale()) nothing_is_well_defined(worst_, {});
+        measure(result);
+        return result;
+    }
+
+private:
+    double scale() const { return std::max(1.0, rows_.largest * point_.norm()); }
+
+    /// Reports an entry, and those whose own constraints leave it no room.
+    [[noreturn]] void nothing_is_well_defined(Index entry, std::span<const Index> others) const {
+        std::string given;
+        for (std::size_t j = 0; j < std::min<std::size_t>(others.size(), 3); ++j)
+            given += fmt::format("{}that of {}", j == 0 ? " if " : ", ", rows_.place(others[j]));
+        if (others.size() > 3) given += fmt::format(" and {} others", others.size() - 3);
+        if (!others.empty()) given += others.size() == 1 ? " is not" : " are not";
+        throw InvalidArgument(
+            fmt::format("the features leave no weights with non-negative probabilities: that of {} must be "
+                        "negative{}; features must allow a transition law with weights of norm at most B",
+                        rows_.place(entry), given));
+    }
+
+    /// The entries that the search's certificate leans on.
+    std::vector<Index> opponents() const {
+        std::vector<Index> entries;
+        const auto weights = nearest_.certificate();
+        for (std::size_t j = 0; j < weights.size(); ++j)
+            if (weights[j] > 0) entries.push_back(cuts_[static_cast<std::size_t>(nearest_.active_set()[j])]);
+        return entries;
+    }
+
+    /// Finds the entries whose probability is negative at the point; false if there are none.
+    bool price() {
+        rows_.probabilities(point_, slack_);
+        violated_.clear();
+        worst_ = -1;
+        const double tolerance = -1e-13 * scale();
+        for (Index entry = 0; entry < slack_.size(); ++entry) {
+            const double slack = slack_[entry];
+            if (slack >= 0) continue;
+            if (worst_ < 0 || slack < slack_[worst_]) worst_ = entry;
+            if (slack < tolerance && !is_cut_[static_cast<std::size_t>(entry)])
+                violated_.emplace_back(slack, entry);
+        }
+        return !violated_.empty();
+    }
+
+    void add_cuts() {
+        const auto most = static_cast<std::size_t>(2 * (estimate_.size() + 1));
+        if (violated_.size() > most) {
+            std::ranges::nth_element(violated_, violated_.begin() + static_cast<std::ptrdiff_t>(most));
+            violated_.resize(most);
+        }
+        nearest_.reserve(nearest_.constraints() + static_cast<Index>(violated_.size()));
+        Vector normal;
+        for (const auto& [slack, entry] : violated_) {
+            const double centre = rows_.tangent.centre[static_cast<std::size_t>(entry)];
+            if (rows_.normal(entry).norm() * radius_ + centre < -1e-13) nothing_is_well_defined(entry, {});
+            normal = rows_.normal(entry);
+            factor_.triangularView<Eigen::Lower>().solveInPlace(normal);
+            nearest_.add(normal, -(rows_.normal(entry).dot(estimate_) + centre));
+            cuts_.push_back(entry);
+            is_cut_[static_cast<std::size_t>(entry)] = true;
+        }
+    }
+
+    void search() {
+        while (nearest_.solve() == NearestStatus::infeasible) {
+            if (is_contradiction())
+                nothing_is_well_defined(cuts_[static_cast<std::size_t>(nearest_.offender())], opponents());
+            // Violated by rounding only; the last pricing pass judges what that leaves.
+            nearest_.ignore(nearest_.offender());
+        }
+    }
+
+    /// Whether the weighted sum of constraints that the search found has no solution in the ball: a proof
+    /// that needs no trust in the search.
+    bool is_contradiction() const {
+        const Index offender = cuts_[static_cast<std::size_t>(nearest_.offender())];
+        Vector normal = rows_.normal(offender);
+        double constant = rows_.tangent.centre[static_cast<std::size_t>(offender)];
+        double size = std::abs(constant) + normal.norm() * radius_;
+        const auto weights = nearest_.certificate();
+        for (std::size_t j = 0; j < weights.size(); ++j) {
+            const double weight = std::max(0.0, weights[j]);
+            const Index entry = cuts_[static_cast<std::size_t>(nearest_.active_set()[j])];
+            const double centre = rows_.tangent.centre[static_cast<std::size_t>(entry)];
+            normal += weight * rows_.normal(entry);
+            constant += weight * centre;
+            size += weight * (std::abs(centre) + rows_.normal(entry).norm() * radius_);
+        }
+        const double rounding = 8 * static_cast<double>(estimate_.size() + 2) * epsilon * size;
+        return normal.norm() * radius_ + constant < -rounding;
+    }
+
+    /// From the whitened point to tangent coordinates. The triangular solve loses digits when the metric is
+    /// ill conditioned, so the probabilities that must be zero are measured again and corrected.
+    void move_to_nearest() {
+        Vector step = nearest_.point();
+        factor_.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
+        point_ = estimate_ + step;
+        const auto active = nearest_.active_set();
+        std::vector<double> missing(active.size());
+        for (int pass = 0; pass < 3; ++pass) {
+            double most = 0;
+            for (std::size_t j = 0; j < active.size(); ++j) {
+                const Index entry = cuts_[static_cast<std::size_t>(active[j])];
+                missing[j] = -(rows_.normal(entry).dot(point_) +
+                               rows_.tangent.centre[static_cast<std::size_t>(entry)]);
+                most = std::max(most, std::abs(missing[j]));
+            }
+            if (most <= 4 * epsilon) return;
+            step = nearest_.shift(missing);
+            factor_.transpose().triangularView<Eigen::Upper>().solveInPlace(step);
+            point_ += step;
+        }
+    }
+
+    /// Residual and gap at the point, whatever the search did. With g = Lambda (estimate - point) and any
+    /// mu >= 0, g = rest - sum mu_i psi_i, and a member has psi_i . (member - point) >= -slack_i, so
+    /// <g, member - point> <= sum mu_i slack_i + <rest, member - point> [theory §3a].
+    void measure(Projection& result) const {
+        const Vector offset = estimate_ - point_;
+        const Vector whitened = factor_.transpose().triangularView<Eigen::Upper>() * offset;
+        const Vector gradient = factor_.triangularView<Eigen::Lower>() * whitened;
+        result.residual = whitened.norm();
+        Vector rest = gradient;
+        double slacks = 0, size = gradient.norm();
+        const auto active = nearest_.active_set();
+        const auto multipliers = nearest_.multipliers();
+        for (std::size_t j = 0; j < active.size(); ++j) {
+            const Index entry = cuts_[static_cast<std::size_t>(active[j])];
+            rest += multipliers[j] * rows_.normal(entry);
+            slacks += multipliers[j] * std::max(0.0, slack_[entry]);
+            size += multipliers[j] * rows_.normal(entry).norm();
+        }
+        if (!active.empty()) {
+            const double roundings = static_cast<double>(active.size() + 2);
+            const double allowance = roundings * epsilon * size;
+            result.gap = slacks + (rest.norm() + allowance) * (radius_ + point_.norm());
+        }
+        result.kkt_residual = result.gap / ((1 + gradient.norm()) * std::max(1.0, radius_ + point_.norm()));
+    }
+
+    const ProbabilityRows& rows_;
+    double radius_;
+    const Vector& estimate_;
+    const Matrix& factor_;
+    Vector point_, slack_;
+    std::vector<bool> is_cut_;
+    std::vector<std::pair<double, Index>> violated_;
+    std::vector<Index> cuts_;  // entry of each constraint of the search
+    Index worst_ = -1;
+    NearestPoint nearest_;
+};
+
+}  // namespace
+
+Projection project_onto_polytope(const ParameterSet& parameters, const Vector& coordinates,
+                                 const Matrix& factor) {
+    expects(factor.rows() == coordinates.size() && factor.cols() == coordinates.size(),
+            "factor is {} x {}; must be {} x {}", factor.rows(), factor.cols(), coordinates.size(),
+            coordinates.size());
+    return CuttingPlanes(parameters, coordinates, factor).run(parameters.space());
+}
+
+}  // namespace alidade::detail

@@ -1,0 +1,260 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/confidence/projection.hpp"
+#include "alidade/error.hpp"
+#include "support/exact_projection.hpp"
+#include "support/metrics.hpp"
+#include "support/signed_features.hpp"
+
+namespace alidade {
+namespace {
+
+struct Instance {
+    ParameterSet parameters;
+    Vector coordinates;
+    Matrix factor;
+};
+
+Vector random_point(Stream& random, Index size, double scale) {
+    Vector point(size);
+    for (Index i = 0; i < size; ++i) point[i] = scale * sample_normal(random);
+    return point;
+}
+
+/// Random signed features, an estimate mostly outside, a metric of condition number 10^decades.
+Instance random_instance(std::uint64_t seed, const Shape& shape, Index d, Index successors, double decades) {
+    Stream random = support::test_stream(seed, 3);
+    ParameterSet parameters =
+        ParameterSet::polytope(support::random_signed_features(random, shape, d, successors, 20));
+    const Matrix metric = support::random_metric(random, d - 1, decades);
+    return {std::move(parameters), random_point(random, d - 1, 0.5), support::lower_factor(metric)};
+}
+
+/// A random member: on the way from theta = (1, 0), which is inside, to the boundary.
+Vector random_member(Stream& random, const ParameterSet& parameters) {
+    const Vector direction = random_point(random, parameters.space().dimension(), 1);
+    Vector at_centre, ahead;
+    parameters.rows()->probabilities(Vector::Zero(direction.size()), at_centre);
+    parameters.rows()->probabilities(direction, ahead);
+    double reach = 1e300;
+    for (Index e = 0; e < ahead.size(); ++e)
+        if (ahead[e] < at_centre[e]) reach = std::min(reach, at_centre[e] / (at_centre[e] - ahead[e]));
+    return std::sqrt(sample_uniform(random)) * reach * direction;
+}
+
+Projection run(const Instance& instance) {
+    return project(instance.parameters, instance.coordinates, instance.factor);
+}
+
+void expect_well_defined(const FeatureMap& features, const Vector& weights) {
+    for (Index pair = 0; pair < features.pairs(); ++pair) {
+        double sum = 0;
+        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+            const double probability =
+                Eigen::Map<const Vector>(features.phi(e).data(), features.features()).dot(weights);
+            EXPECT_GE(probability, -1e-12) << "entry " << e;
+            sum += probability;
+        }
+        EXPECT_NEAR(sum, 1, 1e-12) << "pair " << pair;
+    }
+}
+
+// The oracle enumerates active sets and solves their optimality conditions in long double.
+TEST(PolytopeProjection, AgreesWithTheExactSolution) {
+    Index outside = 0;
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        const Index d = 2 + static_cast<Index>(seed % 4);
+        const Instance instance = random_instance(seed, {3, 2, 2}, d, d < 5 ? 3 : 2, 2);
+        const ProbabilityRows& rows = *instance.parameters.rows();
+        const Matrix normals = Eigen::Map<const Matrix>(rows.tangent.psi.data(), d - 1, rows.entries());
+        const Vector constants = Eigen::Map<const Vector>(rows.tangent.centre.data(), rows.entries());
+        const Vector expected =
+            support::exact_projection(normals, constants, instance.coordinates, instance.factor);
+        const Projection projection = run(instance);
+        EXPECT_LE((projection.coordinates - expected).norm(), 1e-12) << "seed " << seed;
+        EXPECT_NEAR(projection.residual,
+                    (instance.factor.transpose() * (instance.coordinates - expected)).norm(), 1e-11);
+        outside += projection.active > 0;
+    }
+    EXPECT_GE(outside, 100);
+}
+
+// T7 [theory §4].
+TEST(PolytopeProjection, IsFeasibleAndOptimalWhateverTheConditionNumber) {
+    for (const double decades : {2.0, 8.0})
+        for (const Index d : {3, 5, 10, 20, 32})
+            for (std::uint64_t seed = 0; seed < 10; ++seed) {
+                const Instance instance = random_instance(seed, {8, 3, 2}, d, 5, decades);
+                const Projection projection = run(instance);
+                EXPECT_LE(projection.violation, 1e-12) << "d " << d << " seed " << seed;
+                Vector probabilities;
+                instance.parameters.rows()->probabilities(
+                    instance.parameters.space().coordinates(projection.weights), probabilities);
+                EXPECT_GE(probabilities.minCoeff(), -1e-12) << "d " << d << " seed " << seed;
+                EXPECT_GT(projection.active, 0);
+                EXPECT_LE(projection.kkt_residual, decades < 5 ? 1e-12 : 1e-7)
+                    << "d " << d << " seed " << seed << " decades " << decades;
+            }
+}
+
+// T8, and the gap that it leans on: no member beats the point to first order by more.
+TEST(PolytopeProjection, ObeysPythagorasForEveryMember) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Index d = 2 + static_cast<Index>(seed % 7);
+        const Instance instance = random_instance(seed, {5, 2, 2}, d, 4, 4);
+        const Projection projection = run(instance);
+        const Vector offset = instance.factor.transpose() * (instance.coordinates - projection.coordinates);
+        Stream random = support::test_stream(seed, 9);
+        for (int k = 0; k < 20; ++k) {
+            const Vector member = random_member(random, instance.parameters);
+            ASSERT_TRUE(instance.parameters.contains(instance.parameters.space().weights(member), 1e-9));
+            const Vector from = instance.factor.transpose() * (member - instance.coordinates);
+            const Vector between = instance.factor.transpose() * (member - projection.coordinates);
+            const double slack = 1e-13 * (from.squaredNorm() + offset.squaredNorm());
+            EXPECT_LE(offset.dot(between), projection.gap + slack) << "seed " << seed;
+            EXPECT_LE(between.squaredNorm(),
+                      from.squaredNorm() - offset.squaredNorm() + 2 * projection.gap + 4 * slack);
+        }
+    }
+}
+
+TEST(PolytopeProjection, LeavesAMemberWhereItIs) {
+    Instance instance = random_instance(1, {5, 2, 2}, 4, 4, 2);
+    Stream random = support::test_stream(1, 5);
+    instance.coordinates = 0.9 * random_member(random, instance.parameters);
+    const Projection projection = run(instance);
+    EXPECT_EQ(projection.coordinates, instance.coordinates);
+    EXPECT_EQ(projection.residual, 0);
+    EXPECT_EQ(projection.gap, 0);
+    EXPECT_EQ(projection.active, 0);
+}
+
+/// The nearest point of {|x|_1 <= bound} in the Euclidean norm: soft thresholding.
+Vector onto_cross_polytope(const Vector& x, double bound) {
+    if (x.lpNorm<1>() <= bound) return x;
+    std::vector<double> sizes(x.data(), x.data() + x.size());
+    for (double& size : sizes) size = std::abs(size);
+    std::ranges::sort(sizes, std::greater{});
+    double sum = 0, threshold = 0;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        sum += sizes[k];
+        const double candidate = (sum - bound) / static_cast<double>(k + 1);
+        if (candidate < sizes[k]) threshold = candidate;
+    }
+    return x.array().sign() * (x.array().abs() - threshold).max(0.0);
+}
+
+// Its well-defined weights are (1/alpha, x) with gamma |x|_1 <= rho: all sign patterns are actions.
+TEST(PolytopeProjection, OfTheHardInstanceIsThatOntoACrossPolytope) {
+    for (const Index d : {5, 8})
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            const support::HardInstance hard(d, 6, 1e4);
+            const FeatureMap features = hard.map(100);
+            const ParameterSet parameters = ParameterSet::of(features);
+            ASSERT_EQ(parameters.kind(), ParameterSetKind::polytope);
+            Stream random = support::test_stream(seed, 4);
+            Vector estimate(d);
+            estimate << 1 / hard.alpha, random_point(random, d - 1, 2 * hard.rho / hard.gamma);
+            const Matrix factor = 3 * Matrix::Identity(d - 1, d - 1);
+            const Projection projection =
+                project(parameters, parameters.space().coordinates(estimate), factor);
+            const Vector expected = onto_cross_polytope(estimate.tail(d - 1), hard.rho / hard.gamma);
+            EXPECT_NEAR(projection.weights[0], 1 / hard.alpha, 1e-12);
+            EXPECT_LE((projection.weights.tail(d - 1) - expected).norm(), 1e-11 * (1 + expected.norm()));
+            expect_well_defined(features, projection.weights);
+        }
+}
+
+TEST(PolytopeProjection, OfTheHardInstanceIsWellDefinedInAnyMetric) {
+    const support::HardInstance hard(6, 6, 1e4);
+    const FeatureMap features = hard.map(2);
+    const ParameterSet parameters = ParameterSet::of(features);
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        Stream random = support::test_stream(seed, 6);
+        const Matrix factor =
+            support::lower_factor(support::random_metric(random, 5, static_cast<double>(seed % 9)));
+        const Vector estimate = random_point(random, 5, 4);
+        const Projection projection = project(parameters, estimate, factor);
+        expect_well_defined(features, projection.weights);
+        for (Index corner = 0; corner < 32; ++corner) {
+            const Vector truth = hard.truth(corner);
+            ASSERT_TRUE(parameters.contains(truth));
+            const Vector member = parameters.space().coordinates(truth);
+            const double far = (factor.transpose() * (member - estimate)).squaredNorm();
+            const double near = (factor.transpose() * (member - projection.coordinates)).squaredNorm();
+            EXPECT_LE(near,
+                      far - projection.residual * projection.residual + 2 * projection.gap + 1e-12 * far)
+                << "seed " << seed;
+        }
+    }
+}
+
+std::string message_of(const SignedFeatures& data, double coordinate) {
+    const ParameterSet parameters = ParameterSet::of(FeatureMap::from_features(data));
+    const double sign = parameters.space().basis(1, 0) > 0 ? 1 : -1;
+    try {
+        project(parameters, Vector::Constant(1, sign * coordinate), Matrix::Identity(1, 1));
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// theta = (1, x) throughout.
+TEST(PolytopeProjection, NamesTheEntryThatContradictsTheOthers) {
+    // State 0 needs 1 <= x <= 2, state 1 needs -2 <= x <= -1.
+    const SignedFeatures opposite{2, 1, 2, {0, 2, 4}, {0, 1, 0, 1}, {-1, 1, 2, -1, -1, -1, 2, 1}, 10.0};
+    for (const double from : {1.5, -1.5, 0.0}) {
+        const std::string message = message_of(opposite, from);
+        EXPECT_NE(message.find("state 0, action 0, successor 0"), std::string::npos) << message;
+        EXPECT_NE(message.find("state 1, action 0, successor 0"), std::string::npos) << message;
+    }
+    // The second successor of state 1 has probability -1/2 whatever x is.
+    const SignedFeatures hopeless{2, 1, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.5, 1, 0.5, -1, 1.5, 0, -0.5, 0}, 10.0};
+    EXPECT_NE(message_of(hopeless, 0).find("state 1, action 0, successor 1"), std::string::npos)
+        << message_of(hopeless, 0);
+    // x >= 15 is well defined, but not within the norm bound.
+    const SignedFeatures far{1, 1, 2, {0, 1}, {0}, {1, 0}, 10.0};
+    EXPECT_EQ(message_of(far, 3), "");
+    const SignedFeatures beyond{2, 1, 2, {0, 2, 3}, {0, 1, 0}, {-15, 1, 16, -1, 1, 0}, 10.0};
+    EXPECT_NE(message_of(beyond, 0).find("state 0, action 0, successor 0"), std::string::npos);
+}
+
+TEST(PolytopeProjection, FindsContradictionsOfSeveralEntriesAtOnce) {
+    // In the plane x, y: x >= 1, y >= 1, x + y <= 1.9: any two can be met.
+    const SignedFeatures data{
+        2,
+        3,
+        3,
+        {0, 2, 4, 6, 7, 8, 9},
+        {0, 1, 0, 1, 0, 1, 0, 0, 0},
+        {-1, 1, 0, 2, -1, 0, -1, 0, 1, 2, 0, -1, 1.9, -1, -1, -0.9, 1, 1, 1, 0, 0, 1, 0, 0, 1, 0, 0},
+        20.0};
+    const ParameterSet parameters = ParameterSet::of(FeatureMap::from_features(data));
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Stream random = support::test_stream(seed, 7);
+        const Matrix factor = support::lower_factor(support::random_metric(random, 2, 3));
+        EXPECT_THROW(project(parameters, random_point(random, 2, 3), factor), InvalidArgument);
+    }
+}
+
+TEST(PolytopeProjection, KeepsTheFailureOfTheConfidenceEventApart) {
+    const support::HardInstance hard(4, 5, 1e3);
+    const ParameterSet parameters = ParameterSet::of(hard.map(2));
+    RidgeStatistics statistics(3);
+    RidgeEstimate estimate = solve_ridge(statistics, 1.0);
+    estimate.coordinates = Vector::Constant(3, 50.0);
+    const double residual = project(parameters, estimate.coordinates, estimate.factor).residual;
+    EXPECT_THROW(ConfidenceSet(parameters, estimate, 0.9 * residual), ModelContradiction);
+    const ConfidenceSet set(parameters, estimate, 1.1 * residual);
+    EXPECT_TRUE(parameters.rows() != nullptr);
+    EXPECT_LE(set.refined_radius(), residual);
+}
+
+}  // namespace
+}  // namespace alidade
