@@ -29,6 +29,7 @@ InteriorPoint::InteriorPoint(const Matrix& rows, const Vector& offset,
 
 void InteriorPoint::start(const Vector& objective, const Vector& x) {
     x_ = x;
+    barrier_ = 0;
     if (has_slack_) {
         double most = 0;
         for (const QuadraticConstraint& each : quadratics_)
@@ -194,7 +195,43 @@ Vector InteriorPoint::correction(const Direction& affine, Vector& twist) const {
     return result;
 }
 
+/// A damped Newton step of the logarithmic barrier, which converges from anywhere (the barriers are
+/// self-concordant); hands back to predictor and corrector once near the central path.
+bool InteriorPoint::centre() {
+    for (Index i = 0; i < constraints(); ++i) multipliers_[i] = barrier_ / values_[i];
+    if (!factorise()) return false;
+    move(Vector::Constant(constraints(), barrier_), Vector::Zero(n_), combined_);
+    double square = 0;
+    for (Index c = 0; c < n_; ++c) {
+        double sum = 0;
+        for (Index r = c; r < n_; ++r) sum += hessian_(r, c) * combined_.x[r];
+        square += sum * sum;
+    }
+    const double decrement = std::sqrt(square / barrier_);
+    const bool near = decrement < 0.3;
+    if (near) barrier_ = 0;
+    return advance(near ? 1.0 : 1 / (1 + decrement), near);
+}
+
+/// Goes along `combined_`, or less far where rounding demands it.
+bool InteriorPoint::advance(double length, bool with_multipliers) {
+    const Vector x = x_;
+    const double slack = slack_;
+    for (int attempt = 0; attempt < 3; ++attempt, length *= 0.5) {
+        x_ = x + length * combined_.x.head(p_);
+        if (has_slack_) slack_ = slack + length * combined_.x[p_];
+        if (!measure()) continue;
+        if (with_multipliers) multipliers_ += length * combined_.multipliers;
+        return multipliers_.minCoeff() > 0;
+    }
+    x_ = x;
+    slack_ = slack;
+    measure();
+    return false;
+}
+
 bool InteriorPoint::step() {
+    if (barrier_ > 0) return centre();
     if (!factorise()) return false;
     const double now = complementarity(), each = now / static_cast<double>(constraints());
     Vector twist = Vector::Zero(n_);
@@ -204,30 +241,15 @@ bool InteriorPoint::step() {
     // Corrections of a predictor that was cut short are out of proportion: scale them to what it reached.
     const Vector second = reach * reach * correction(affine_, twist);
     twist *= reach * reach;
-    const double centring = ratio * ratio * ratio;
-    move(Vector::Constant(constraints(), centring * each) - second, twist, combined_);
-    double length = longest(combined_);
-    if (!(length > 0.1)) {
-        // Plain centring keeps clear of the walls that the corrector ran into.
-        twist.setZero();
-        move(Vector::Constant(constraints(), 0.5 * each), twist, combined_);
-        length = longest(combined_);
+    move(Vector::Constant(constraints(), ratio * ratio * ratio * each) - second, twist, combined_);
+    const double length = longest(combined_);
+    if (length < 0.1) {
+        // Off the path: a quadratic constraint whose multiplier has all but vanished lends the Hessian no
+        // curvature, and further steps would run into it again and again.
+        barrier_ = each;
+        return centre();
     }
-    if (!std::isfinite(length) && !combined_.x.allFinite()) return false;
-    length = std::min(1.0, 0.995 * length);
-    const Vector x = x_;
-    const double slack = slack_;
-    for (int attempt = 0; attempt < 3; ++attempt, length *= 0.5) {
-        x_ = x + length * combined_.x.head(p_);
-        if (has_slack_) slack_ = slack + length * combined_.x[p_];
-        if (!measure()) continue;
-        multipliers_ += length * combined_.multipliers;
-        return multipliers_.minCoeff() > 0;
-    }
-    x_ = x;
-    slack_ = slack;
-    measure();
-    return false;
+    return combined_.x.allFinite() && advance(std::min(1.0, 0.995 * length), true);
 }
 
 }  // namespace alidade::detail

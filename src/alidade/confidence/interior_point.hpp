@@ -49,6 +49,8 @@ private:
     Index lines() const { return rows_.rows(); }
     Index constraints() const { return lines() + at(quadratics_.size()); }
     bool measure();
+    bool centre();
+    bool advance(double length, bool with_multipliers);
     bool factorise();
     void solve(Vector& right) const;
     void move(const Vector& target, const Vector& twist, Direction& out) const;
@@ -63,6 +65,7 @@ private:
     Index p_, n_;
     Vector objective_, x_;
     double slack_ = 0;
+    double barrier_ = 0;             // products wanted while centring; 0 otherwise
     Vector values_, multipliers_;    // linear constraints first, then quadratic
     std::vector<Vector> whitened_;   // whitening (x - centre)
     std::vector<Vector> gradients_;  // of minus the quadratic constraint
