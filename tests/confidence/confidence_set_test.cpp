@@ -93,6 +93,74 @@ TEST(ConfidenceSet, IsTheBallWhenTheSimplexDoesNotBind) {
     EXPECT_NEAR(set.refined_radius(), 2.0, 1e-9);
 }
 
+TEST(ConfidenceSet, ExactSupportIsBetweenMembersAndTheClosedForm) {
+    int tighter = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Index d = 2 + static_cast<Index>(seed % 5);
+        const ConfidenceSet set = random_set(seed, d, 0.6, 0.3);
+        Stream random = support::test_stream(seed, 2);
+        const auto members = some_members(set, seed, 60);
+        Vector f(d);
+        for (Index i = 0; i < d; ++i) f[i] = sample_normal(random);
+        const SupportBracket bracket = set.exact_support({f.data(), static_cast<std::size_t>(d)});
+        EXPECT_LE(bracket.upper, set.support(f));
+        EXPECT_LE(bracket.upper - bracket.lower, 1e-8) << "seed " << seed;
+        EXPECT_LE(set.depth(bracket.witness), 1 + 1e-12);
+        EXPECT_TRUE(set.parameters().contains(bracket.witness));
+        for (const Vector& member : members) EXPECT_LE(member.dot(f), bracket.upper + 1e-12);
+        tighter += bracket.upper < set.support(f) - 1e-3;
+    }
+    EXPECT_GT(tighter, 10);
+}
+
+TEST(ConfidenceSet, ProjectsWeightsInItsOwnMetric) {
+    const ConfidenceSet set = random_set(3, 4, 0.6, 0.3);
+    const Projection again = set.project(set.estimated_weights());
+    EXPECT_LT((again.weights - set.weights()).norm(), 1e-12);
+    EXPECT_NEAR(again.residual, set.projection().residual, 1e-12);
+    EXPECT_LT((set.project(set.weights()).weights - set.weights()).norm(), 1e-14);
+    EXPECT_THROW(set.project(Vector::Zero(3)), InvalidArgument);
+}
+
+TEST(ConfidenceSet, RecordsGiveTheSameBytesBack) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Index d = 1 + static_cast<Index>(seed % 6);
+        const ConfidenceSet set = random_set(seed, d, 0.6, 0.3);
+        const ConfidenceRecord record = set.record();
+        const ConfidenceSet copy = ConfidenceSet::from_record(record);
+        EXPECT_EQ(copy.record(), record);
+        EXPECT_EQ(copy.refined_radius(), set.refined_radius());
+        EXPECT_EQ(copy.weights(), set.weights());
+        Stream random = support::test_stream(seed, 6);
+        Vector f(d);
+        for (Index i = 0; i < d; ++i) f[i] = sample_normal(random);
+        const std::span<const double> direction(f.data(), static_cast<std::size_t>(d));
+        EXPECT_EQ(copy.range(direction).lower, set.range(direction).lower);
+        EXPECT_EQ(copy.range(direction).upper, set.range(direction).upper);
+        EXPECT_EQ(copy.exact_support(direction).upper, set.exact_support(direction).upper);
+        EXPECT_EQ(copy.exact_support(direction).lower, set.exact_support(direction).lower);
+    }
+}
+
+TEST(ConfidenceSet, RefusesADamagedRecord) {
+    const ConfidenceRecord record = random_set(1, 4, 0.6, 0.3).record();
+    ConfidenceRecord damaged = record;
+    damaged.factor.pop_back();
+    EXPECT_THROW(ConfidenceSet::from_record(damaged), InvalidArgument);
+    damaged = record;
+    damaged.precision[0] = std::nan("");
+    EXPECT_THROW(ConfidenceSet::from_record(damaged), InvalidArgument);
+    damaged = record;
+    damaged.factor[0] *= 2;
+    EXPECT_THROW(ConfidenceSet::from_record(damaged), InvalidArgument);
+    damaged = record;
+    damaged.inverse_factor[0] *= 2;
+    EXPECT_THROW(ConfidenceSet::from_record(damaged), InvalidArgument);
+    damaged = record;
+    damaged.scalars[0] = -1;
+    EXPECT_THROW(ConfidenceSet::from_record(damaged), InvalidArgument);
+}
+
 TEST(ConfidenceSet, SaysThatTheEventFailedWhenItMissesTheSimplex) {
     RidgeStatistics statistics(1);
     const double x = 1;
@@ -142,6 +210,9 @@ TEST(WidthTable, IsTheWidthInTheMetricAndDoesNotDependOnThreads) {
             best = std::max(best, std::sqrt(x.dot(sets[1].estimate().precision.llt().solve(x))));
         }
         EXPECT_NEAR(one.upper_of(1)[static_cast<std::size_t>(pair)], best, 1e-9);
+        const double expected = std::min(1.0, sets[1].refined_radius() * best);
+        EXPECT_NEAR(sets[1].width(*features, tangent, pair).upper, expected, 1e-9);
+        EXPECT_NEAR(sets[1].width(*features, tangent, pair).lower, expected, 1e-9);
     }
 }
 

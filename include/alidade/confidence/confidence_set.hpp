@@ -2,13 +2,31 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "alidade/confidence/projection.hpp"
+#include "alidade/confidence/support.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
+#include "alidade/model/feature_map.hpp"
 #include "alidade/model/parameter_set.hpp"
+#include "alidade/model/tangent_space.hpp"
 #include "alidade/types.hpp"
+#include "alidade/width/width.hpp"
 
 namespace alidade {
+
+/// A confidence set about base models' weights as plain arrays, to be stored under their names. Matrices are
+/// p x p, column after column. The projection is not among them: it is computed again, so that a record
+/// cannot claim a radius that its data do not give.
+struct ConfidenceRecord {
+    std::vector<double> coordinates;     ///< of the estimate: p = d - 1 numbers
+    std::vector<double> precision;       ///< Lambda
+    std::vector<double> factor;          ///< its lower Cholesky factor
+    std::vector<double> inverse_factor;  ///< of which the inverse
+    std::vector<double> scalars;         ///< radius, log_det_ratio, metric_error, log_det_error, shift
+
+    bool operator==(const ConfidenceRecord&) const = default;
+};
 
 /// The weights of one step that the data leave possible: those of the parameter set within `radius` of
 /// the estimate in the norm of the precision. A value: immutable, cheap to copy.
@@ -45,6 +63,24 @@ public:
     Interval range(std::span<const double> direction) const;
     /// range(direction).upper: the support function, from above.
     double support(const Vector& direction) const { return range({direction.data(), features_size()}).upper; }
+
+    /// The set's support function by the solver: tighter than `support` where both the ball and the
+    /// parameters bind. Keep it for many directions.
+    SupportFunction support_function(SupportOptions options = {}) const;
+    /// One direction's maximum from both sides; its upper end is never above `support`.
+    SupportBracket exact_support(std::span<const double> direction, SupportOptions options = {}) const;
+    /// The member of the parameters nearest to the weights (of the affine hull) in the set's metric. It need
+    /// not be in the ball.
+    Projection project(const Vector& weights) const;
+    /// How far the prediction of a value in [0,1] at a pair can be from that of `weights()`: the width in the
+    /// metric times the refined radius, at most 1. The bracket is of that product, the parameters not cut in.
+    WidthBracket width(const FeatureMap& features, const TangentFeatures& tangent, Index pair,
+                       const WidthOptions& options = {}) const;
+
+    /// The set as plain arrays, and back: the copy answers with the same bytes. Throws InvalidArgument if
+    /// sizes do not match or numbers are not finite.
+    ConfidenceRecord record() const;
+    static ConfidenceSet from_record(const ConfidenceRecord& record);
 
 private:
     std::size_t features_size() const noexcept { return static_cast<std::size_t>(features()); }

@@ -26,7 +26,7 @@ double rounding_of(const Projection& projection, const RidgeEstimate& estimate, 
 ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius) {
     expects(std::isfinite(radius) && radius >= 0, "radius is {}; must be a finite number of at least 0",
             radius);
-    Projection projection = project(parameters, estimate.coordinates, estimate.factor);
+    Projection projection = alidade::project(parameters, estimate.coordinates, estimate.factor);
     const double refined = projected_radius(radius, projection.residual,
                                             projection.gap + rounding_of(projection, estimate, radius));
     if (std::isnan(refined))
@@ -85,6 +85,44 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
     const double radius = parts_->radius * norm, refined = parts_->refined_radius * norm;
     return {std::max({at_estimate - radius, at_projection - refined, least}),
             std::min({at_estimate + radius, at_projection + refined, most})};
+}
+
+SupportFunction ConfidenceSet::support_function(SupportOptions options) const {
+    // The ball about the projection contains this one cut with the parameters: it would add nothing.
+    const Ellipsoid ball{parts_->estimate.coordinates, parts_->estimate.factor, parts_->radius};
+    return SupportFunction(parts_->parameters, {&ball, 1}, options);
+}
+
+SupportBracket ConfidenceSet::exact_support(std::span<const double> direction, SupportOptions options) const {
+    SupportBracket result = support_function(options).bracket(direction);
+    result.upper = std::min(result.upper, range(direction).upper);
+    result.lower = std::min(result.lower, result.upper);
+    return result;
+}
+
+Projection ConfidenceSet::project(const Vector& weights) const {
+    expects(weights.size() == features(), "{} weights; must be {}", weights.size(), features());
+    return alidade::project(parts_->parameters, parts_->parameters.space().coordinates(weights),
+                            parts_->estimate.factor);
+}
+
+WidthBracket ConfidenceSet::width(const FeatureMap& map, const TangentFeatures& tangent, Index pair,
+                                  const WidthOptions& options) const {
+    const Index p = dimension();
+    expects(map.features() == features() && tangent.space.dimension() == p,
+            "features have {} elements and {} tangent ones; must have {} and {}", map.features(),
+            tangent.space.dimension(), features(), p);
+    expects(pair >= 0 && pair < map.pairs(), "pair is {}; must be 0 to {}", pair, map.pairs() - 1);
+    const Index first = map.first_entry(pair), m = map.successors(pair);
+    std::vector<double> generators(static_cast<std::size_t>(m * p));
+    for (Index j = 0; j < m; ++j)
+        Eigen::Map<Vector>(generators.data() + j * p, p) = parts_->estimate.inverse_factor.lazyProduct(
+            Eigen::Map<const Vector>(tangent.psi.data() + (first + j) * p, p));
+    std::vector<std::uint8_t> witness(static_cast<std::size_t>(m), 0);
+    WidthBracket bracket = Width(options).bracket({generators, p, m}, witness);
+    bracket.lower = std::min(1.0, parts_->refined_radius * bracket.lower);
+    bracket.upper = std::min(1.0, parts_->refined_radius * bracket.upper);
+    return bracket;
 }
 
 }  // namespace alidade
