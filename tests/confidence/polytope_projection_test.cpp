@@ -69,16 +69,18 @@ TEST(PolytopeProjection, AgreesWithTheExactSolution) {
     Index outside = 0;
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         const Index d = 2 + static_cast<Index>(seed % 4);
-        const Instance instance = random_instance(seed, {3, 2, 2}, d, d < 5 ? 3 : 2, 2);
+        const double decades = seed % 8 < 4 ? 2 : 8;
+        const Instance instance = random_instance(seed, {3, 2, 2}, d, d < 5 ? 3 : 2, decades);
         const ProbabilityRows& rows = *instance.parameters.rows();
         const Matrix normals = Eigen::Map<const Matrix>(rows.tangent.psi.data(), d - 1, rows.entries());
         const Vector constants = Eigen::Map<const Vector>(rows.tangent.centre.data(), rows.entries());
         const Vector expected =
             support::exact_projection(normals, constants, instance.coordinates, instance.factor);
         const Projection projection = run(instance);
-        EXPECT_LE((projection.coordinates - expected).norm(), 1e-12) << "seed " << seed;
+        EXPECT_LE((projection.coordinates - expected).norm(), decades < 5 ? 1e-12 : 1e-10) << "seed " << seed;
         EXPECT_NEAR(projection.residual,
-                    (instance.factor.transpose() * (instance.coordinates - expected)).norm(), 1e-11);
+                    (instance.factor.transpose() * (instance.coordinates - expected)).norm(),
+                    decades < 5 ? 1e-11 : 1e-8);
         outside += projection.active > 0;
     }
     EXPECT_GE(outside, 100);

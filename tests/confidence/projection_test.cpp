@@ -90,13 +90,15 @@ TEST(Projection, IsTheBestOfAllFaces) {
 TEST(Projection, AgreesWithTheExactSolution) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const Index d = 2 + static_cast<Index>(seed % 5);
+        const double decades = seed % 2 == 0 ? 2 : 8;
         Instance instance = random_instance(seed, d, 2);
         Stream random = support::test_stream(seed, 1);
-        instance.factor = support::lower_factor(support::random_metric(random, d - 1, 2));
+        instance.factor = support::lower_factor(support::random_metric(random, d - 1, decades));
         const TangentSpace& space = instance.parameters.space();
         const Vector expected = support::exact_projection(space.basis.transpose(), space.centre,
                                                           instance.coordinates, instance.factor);
-        EXPECT_LE((run(instance).coordinates - expected).norm(), 1e-12) << "seed " << seed;
+        EXPECT_LE((run(instance).coordinates - expected).norm(), decades < 5 ? 1e-12 : 1e-10)
+            << "seed " << seed;
     }
 }
 

@@ -18,7 +18,9 @@ inline Vector exact_projection(const Matrix& normals, const Vector& constants, c
     using LongMatrix = Eigen::Matrix<Long, Eigen::Dynamic, Eigen::Dynamic>;
     const Index p = estimate.size(), n = constants.size();
     const LongMatrix lower = factor.cast<Long>().triangularView<Eigen::Lower>();
-    const LongMatrix precision = lower * lower.transpose(), rows = normals.cast<Long>().transpose();
+    // To the size of the constraints: the solver's rounding is that of the largest entry.
+    const LongMatrix precision = lower * lower.transpose() / lower.squaredNorm();
+    const LongMatrix rows = normals.cast<Long>().transpose();
     const LongVector from = estimate.cast<Long>(), shift = constants.cast<Long>();
     LongVector best = LongVector::Constant(p, std::numeric_limits<Long>::quiet_NaN());
     Long least = std::numeric_limits<Long>::infinity();
