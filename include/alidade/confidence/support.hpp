@@ -38,7 +38,7 @@ struct SupportBracket {
 
 struct SupportOptions {
     double tolerance = 1e-9;  ///< wanted upper - lower, relative to the direction's range over the parameters
-    Index iterations = 60;    ///< at most so many interior-point steps for a direction
+    Index iterations = 100;   ///< at most so many interior-point steps for a direction
     Index anchor_iterations = 200;  ///< at most so many to find a first member
 };
 
