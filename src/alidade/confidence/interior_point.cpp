@@ -30,6 +30,7 @@ InteriorPoint::InteriorPoint(const Matrix& rows, const Vector& offset,
 void InteriorPoint::start(const Vector& objective, const Vector& x) {
     x_ = x;
     barrier_ = 0;
+    on_path_ = false;
     if (has_slack_) {
         double most = 0;
         for (const QuadraticConstraint& each : quadratics_)
@@ -231,7 +232,13 @@ bool InteriorPoint::centre() {
     }
     const double decrement = std::sqrt(square / barrier_);
     if (!std::isfinite(decrement)) return false;
-    if (decrement >= 0.3) return advance(best_length(combined_, 1 / (1 + decrement)), false);
+    if (decrement >= 0.3) {
+        const double length = best_length(combined_, 1 / (1 + decrement));
+        // Off the path its points farther back are nearer; once on it, there is no need to go back.
+        if (!on_path_) barrier_ *= std::clamp(decrement, 1.0, 10.0);
+        return advance(length, false);
+    }
+    on_path_ = true;
     barrier_ *= 0.1;
     return advance(1.0, true);
 }

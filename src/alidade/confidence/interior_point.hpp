@@ -68,6 +68,7 @@ private:
     Vector objective_, x_;
     double slack_ = 0;
     double barrier_ = 0;             // products wanted by the barrier method; 0: predictor and corrector
+    bool on_path_ = false;           // whether the barrier method has reached the central path
     Vector values_, multipliers_;    // linear constraints first, then quadratic
     std::vector<Vector> whitened_;   // whitening (x - centre)
     std::vector<Vector> gradients_;  // of minus the quadratic constraint
