@@ -273,13 +273,11 @@ bool InteriorPoint::step() {
     twist *= reach * reach;
     move(Vector::Constant(constraints(), ratio * ratio * ratio * each) - second, twist, combined_);
     const double length = longest(combined_);
-    if (length < 0.1) {
-        // Off the path: a quadratic constraint whose multiplier has all but vanished lends the Hessian no
-        // curvature, and further steps would run into it again and again. The barrier method does not.
-        barrier_ = each;
-        return centre();
-    }
-    return combined_.x.allFinite() && advance(std::min(1.0, 0.995 * length), true);
+    if (length >= 0.1 && combined_.x.allFinite() && advance(std::min(1.0, 0.995 * length), true)) return true;
+    // Off the path: a quadratic constraint whose multiplier has all but vanished lends the Hessian no
+    // curvature, and further steps would run into it again and again. The barrier method does not.
+    barrier_ = each;
+    return centre();
 }
 
 }  // namespace alidade::detail
