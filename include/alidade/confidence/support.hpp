@@ -43,7 +43,8 @@ struct SupportOptions {
 };
 
 /// The support function of Theta cut with ellipsoids. What the directions share (a member, whitened
-/// metrics) is computed once. A value; evaluation is thread-safe and deterministic.
+/// metrics) is computed once. Of general features' polytope only the ball enters the upper end. A value;
+/// evaluation is thread-safe and deterministic.
 class SupportFunction {
 public:
     /// At least one ellipsoid, of the parameters' tangent dimension.

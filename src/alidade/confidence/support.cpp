@@ -78,7 +78,7 @@ SupportFunction::SupportFunction(ParameterSet parameters, std::span<const Ellips
         validate(ellipsoids[j], p, j);
         add(ellipsoids[j]);
     }
-    if (parameters_.kind() == ParameterSetKind::ball)
+    if (parameters_.kind() != ParameterSetKind::simplex)
         add({Vector::Zero(p), Matrix::Identity(p, p), parameters_.radius()});
     no_rows_ = Matrix(0, p);
     find_anchor();
@@ -96,6 +96,8 @@ bool SupportFunction::member(const Vector& coordinates, Vector& weights) const {
         weights = weights.cwiseMax(0.0);
         weights /= weights.sum();
     }
+    // A polytope is bounded from above by its ball; witnesses must be in the polytope itself.
+    if (parameters_.rows() && !parameters_.contains(weights, unit)) return false;
     const Vector inside = space.coordinates(weights);
     return std::ranges::all_of(balls_, [&](const Ball& ball) {
         const Vector offset = inside - ball.centre;
