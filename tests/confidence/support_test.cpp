@@ -216,7 +216,7 @@ TEST(Support, IsTheLeastLagrangianOfOneBall) {
     }
 }
 
-/// Twelve instances without random numbers and their maxima by SciPy 1.16's SLSQP, best of ten starts:
+/// Twelve instances without random numbers and their maxima by SciPy 1.17.1's SLSQP, best of ten starts:
 ///   d, J, p = 3 + n % 6, 1 + n % 3, d - 1; N = Helmert's basis
 ///   S = [[sin(1 + 3*i + 7*k + 13*n + 29*j) for k in range(p)] for i in range(p)]; Lambda = S S' + 0.3 I
 ///   c = [0.25 * cos(2 + 5*i + 11*n + 17*j) for i in range(p)]; r = 0.35 + 0.05 * (n % 4)

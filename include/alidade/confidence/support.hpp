@@ -38,12 +38,13 @@ struct SupportBracket {
 
 struct SupportOptions {
     double tolerance = 1e-9;  ///< wanted upper - lower, relative to the direction's range over the parameters
-    Index iterations = 60;    ///< at most so many interior-point steps for a direction
+    Index iterations = 100;   ///< at most so many interior-point steps for a direction
     Index anchor_iterations = 200;  ///< at most so many to find a first member
 };
 
 /// The support function of Theta cut with ellipsoids. What the directions share (a member, whitened
-/// metrics) is computed once. A value; evaluation is thread-safe and deterministic.
+/// metrics) is computed once. Of general features' polytope only the ball enters the upper end. A value;
+/// evaluation is thread-safe and deterministic.
 class SupportFunction {
 public:
     /// At least one ellipsoid, of the parameters' tangent dimension.

@@ -30,6 +30,7 @@ InteriorPoint::InteriorPoint(const Matrix& rows, const Vector& offset,
 void InteriorPoint::start(const Vector& objective, const Vector& x) {
     x_ = x;
     barrier_ = 0;
+    on_path_ = false;
     if (has_slack_) {
         double most = 0;
         for (const QuadraticConstraint& each : quadratics_)
@@ -152,20 +153,22 @@ void InteriorPoint::move(const Vector& target, const Vector& twist, Direction& o
         out.multipliers[i] = (target[i] - multipliers_[i] * out.values[i]) / values_[i] - multipliers_[i];
 }
 
+/// The step at which a constraint reaches zero.
+double InteriorPoint::exit(const Direction& along, Index i) const {
+    const double slope = -along.values[i];
+    const double bend = i < lines() ? 0.0 : along.curvature[i - lines()];
+    if (bend == 0) return slope > 0 ? values_[i] / slope : std::numeric_limits<double>::infinity();
+    // value - slope t - bend t^2 = 0, the positive root without cancellation
+    const double root = std::sqrt(slope * slope + 4 * bend * values_[i]);
+    return slope > 0 ? 2 * values_[i] / (slope + root) : (root - slope) / (2 * bend);
+}
+
 /// The step at which the first constraint or multiplier reaches zero.
 double InteriorPoint::longest(const Direction& along) const {
     double length = std::numeric_limits<double>::infinity();
     for (Index i = 0; i < constraints(); ++i) {
+        length = std::min(length, exit(along, i));
         if (along.multipliers[i] < 0) length = std::min(length, -multipliers_[i] / along.multipliers[i]);
-        const double slope = -along.values[i];
-        const double bend = i < lines() ? 0.0 : along.curvature[i - lines()];
-        if (bend == 0) {
-            if (slope > 0) length = std::min(length, values_[i] / slope);
-            continue;
-        }
-        // value - slope t - bend t^2 = 0, the positive root without cancellation
-        const double root = std::sqrt(slope * slope + 4 * bend * values_[i]);
-        length = std::min(length, slope > 0 ? 2 * values_[i] / (slope + root) : (root - slope) / (2 * bend));
     }
     return length;
 }
@@ -195,8 +198,28 @@ Vector InteriorPoint::correction(const Direction& affine, Vector& twist) const {
     return result;
 }
 
-/// A damped Newton step of the logarithmic barrier, which converges from anywhere (the barriers are
-/// self-concordant); hands back to predictor and corrector once near the central path.
+/// The step along which objective / barrier + sum of log values is largest: both are concave, so by bisection
+/// on the slope. At least the damped step, which is safe for self-concordant barriers.
+double InteriorPoint::best_length(const Direction& along, double damped) const {
+    double most = 1e6;
+    for (Index i = 0; i < constraints(); ++i) most = std::min(most, exit(along, i));
+    const double gain = objective_.dot(along.x) / barrier_;
+    double low = damped, high = 0.99 * most;
+    for (int k = 0; k < 20 && low < high; ++k) {
+        const double middle = 0.5 * (low + high);
+        double slope = gain;
+        for (Index i = 0; i < constraints(); ++i) {
+            const double bend = i < lines() ? 0.0 : along.curvature[i - lines()];
+            slope += (along.values[i] - 2 * middle * bend) /
+                     (values_[i] + middle * (along.values[i] - middle * bend));
+        }
+        (slope > 0 ? low : high) = middle;
+    }
+    return low;
+}
+
+/// A Newton step of the logarithmic barrier method, which converges from anywhere: towards the point of the
+/// central path with products `barrier_`, and on to smaller ones from there.
 bool InteriorPoint::centre() {
     for (Index i = 0; i < constraints(); ++i) multipliers_[i] = barrier_ / values_[i];
     if (!factorise()) return false;
@@ -208,9 +231,16 @@ bool InteriorPoint::centre() {
         square += sum * sum;
     }
     const double decrement = std::sqrt(square / barrier_);
-    const bool near = decrement < 0.3;
-    if (near) barrier_ = 0;
-    return advance(near ? 1.0 : 1 / (1 + decrement), near);
+    if (!std::isfinite(decrement)) return false;
+    if (decrement >= 0.3) {
+        const double length = best_length(combined_, 1 / (1 + decrement));
+        // Off the path its points farther back are nearer; once on it, there is no need to go back.
+        if (!on_path_) barrier_ *= std::clamp(decrement, 1.0, 10.0);
+        return advance(length, false);
+    }
+    on_path_ = true;
+    barrier_ *= 0.1;
+    return advance(1.0, true);
 }
 
 /// Goes along `combined_`, or less far where rounding demands it.
@@ -243,13 +273,11 @@ bool InteriorPoint::step() {
     twist *= reach * reach;
     move(Vector::Constant(constraints(), ratio * ratio * ratio * each) - second, twist, combined_);
     const double length = longest(combined_);
-    if (length < 0.1) {
-        // Off the path: a quadratic constraint whose multiplier has all but vanished lends the Hessian no
-        // curvature, and further steps would run into it again and again.
-        barrier_ = each;
-        return centre();
-    }
-    return combined_.x.allFinite() && advance(std::min(1.0, 0.995 * length), true);
+    if (length >= 0.1 && combined_.x.allFinite() && advance(std::min(1.0, 0.995 * length), true)) return true;
+    // Off the path: a quadratic constraint whose multiplier has all but vanished lends the Hessian no
+    // curvature, and further steps would run into it again and again. The barrier method does not.
+    barrier_ = each;
+    return centre();
 }
 
 }  // namespace alidade::detail

@@ -14,10 +14,10 @@ struct QuadraticConstraint {
     const Vector* centre;
 };
 
-/// Primal-dual interior-point steps (Mehrotra's predictor and corrector) for: maximise objective . x
-/// subject to offset + rows x >= 0 and quadratic constraints. With a slack, one more variable s loosens all
-/// quadratic constraints at once and the objective is -s. Iterates are strictly feasible; multipliers are
-/// positive, their stationarity is reached in the limit.
+/// Interior-point steps (Mehrotra's predictor and corrector; where that jams, the barrier method) for:
+/// maximise objective . x subject to offset + rows x >= 0 and quadratic constraints. With a slack, one more
+/// variable s loosens all quadratic constraints at once and the objective is -s. Iterates are strictly
+/// feasible; multipliers are positive, their stationarity is reached in the limit.
 class InteriorPoint {
 public:
     /// The arguments must outlive this. `rows` may have no rows.
@@ -54,7 +54,9 @@ private:
     bool factorise();
     void solve(Vector& right) const;
     void move(const Vector& target, const Vector& twist, Direction& out) const;
+    double exit(const Direction& along, Index i) const;
     double longest(const Direction& along) const;
+    double best_length(const Direction& along, double damped) const;
     double after(const Direction& along, double length) const;
     Vector correction(const Direction& affine, Vector& twist) const;
 
@@ -65,7 +67,8 @@ private:
     Index p_, n_;
     Vector objective_, x_;
     double slack_ = 0;
-    double barrier_ = 0;             // products wanted while centring; 0 otherwise
+    double barrier_ = 0;             // products wanted by the barrier method; 0: predictor and corrector
+    bool on_path_ = false;           // whether the barrier method has reached the central path
     Vector values_, multipliers_;    // linear constraints first, then quadratic
     std::vector<Vector> whitened_;   // whitening (x - centre)
     std::vector<Vector> gradients_;  // of minus the quadratic constraint

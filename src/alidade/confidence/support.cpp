@@ -52,7 +52,7 @@ struct SupportFunction::Goal {
     std::span<const double> direction;
     double base = 0;   // value at the centre of the tangent space
     double scale = 0;  // half range at least: value = base + scale * (tangent . coordinates)
-    double size = 0;   // largest |direction_i|, for rounding
+    double size = 0;   // |direction|, for rounding
     Vector tangent;
 };
 
@@ -78,7 +78,7 @@ SupportFunction::SupportFunction(ParameterSet parameters, std::span<const Ellips
         validate(ellipsoids[j], p, j);
         add(ellipsoids[j]);
     }
-    if (parameters_.kind() == ParameterSetKind::ball)
+    if (parameters_.kind() != ParameterSetKind::simplex)
         add({Vector::Zero(p), Matrix::Identity(p, p), parameters_.radius()});
     no_rows_ = Matrix(0, p);
     find_anchor();
@@ -96,6 +96,8 @@ bool SupportFunction::member(const Vector& coordinates, Vector& weights) const {
         weights = weights.cwiseMax(0.0);
         weights /= weights.sum();
     }
+    // A polytope is bounded from above by its ball; witnesses must be in the polytope itself.
+    if (parameters_.rows() && !parameters_.contains(weights, unit)) return false;
     const Vector inside = space.coordinates(weights);
     return std::ranges::all_of(balls_, [&](const Ball& ball) {
         const Vector offset = inside - ball.centre;
@@ -108,7 +110,7 @@ SupportFunction::Goal SupportFunction::goal_of(std::span<const double> direction
     const TangentSpace& space = parameters_.space();
     const Eigen::Map<const Vector> whole(direction.data(), parameters_.features());
     expects(whole.allFinite(), "direction has an element that is not finite");
-    Goal goal{direction, space.centre.dot(whole), 0, whole.cwiseAbs().maxCoeff(), {}};
+    Goal goal{direction, space.centre.dot(whole), 0, whole.norm(), {}};
     const bool simplex = parameters_.kind() == ParameterSetKind::simplex;
     goal.tangent = space.basis.transpose() * whole;
     goal.scale =
@@ -123,7 +125,7 @@ SupportFunction::Goal SupportFunction::goal_of(std::span<const double> direction
 double SupportFunction::dual_value(const Goal& goal, std::span<const Vector> parts) const {
     const TangentSpace& space = parameters_.space();
     Vector rest = goal.tangent;
-    double sum = 0, size = 1;
+    double sum = 0, size = 1 + rest.norm();
     for (std::size_t j = 0; j < parts.size(); ++j) {
         const Ball& ball = balls_[j];
         if (ball.radius == 0 || parts[j].size() == 0) continue;
