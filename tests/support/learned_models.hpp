@@ -36,8 +36,8 @@ inline Knowledge knowledge_about(const MixtureModel& truth, std::uint64_t seed, 
         step.gram *= information;
         // The moment that makes the regularised estimate hit the truth.
         const Vector zeta = parameters.space().coordinates(truth.weights(k));
-        step.moment =
-            step.gram.selfadjointView<Eigen::Lower>() * zeta + ridge_regularisation(parameters) * zeta;
+        const Matrix gram = step.gram.selfadjointView<Eigen::Lower>();
+        if (p > 0) step.moment = gram * zeta + ridge_regularisation(parameters) * zeta;
         statistics.push_back(std::move(step));
     }
     auto confidence = regression_sets(parameters, statistics, delta);
