@@ -15,7 +15,7 @@ namespace alidade {
 class MixtureModel {
 public:
     /// `weights` has H rows of d numbers, or one row for a time-homogeneous model. Throws
-    /// InvalidArgument unless every transition is a distribution (>= -1e-9, sums to 1 within 1e-9);
+    /// InvalidArgument unless every transition is a distribution (>= -1e-9, sums to 1 within 1e-8);
     /// tiny negative probabilities are set to zero.
     MixtureModel(SharedFeatures features, Index horizon, StartLaw start, Matrix weights);
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <queue>
 
 #include "alidade/error.hpp"
@@ -85,8 +86,22 @@ private:
         }
     }
 
-    /// h is convex and homogeneous, so on the cone it is below the linear function that agrees with it on the
-    /// rays; the largest value of that on unit directions is found on one of the cone's faces.
+    /// Any c with c . w_i >= h(w_i) on all rays proves h(w) <= |c| on the cone: for unit w = sum lambda_i
+    /// w_i, convexity gives h(w) <= sum lambda_i h(w_i) <= c . w. This scales a direction until it is such a
+    /// c.
+    static double certified(const Cone& cone, const Small& direction) {
+        double factor = 0;
+        for (Index i = 0; i < cone.rays.cols(); ++i) {
+            const double along = direction.dot(cone.rays.col(i));
+            if (cone.values[i] == 0 && along >= 0) continue;
+            if (!(along > 0)) return std::numeric_limits<double>::infinity();
+            factor = std::max(factor, cone.values[i] / along);
+        }
+        return factor * direction.norm();
+    }
+
+    /// The best such c is the nearest point to the origin of {c : c . w_i >= h(w_i)}, found on one of the
+    /// cone's faces: where the linear function that agrees with h on the face's rays has its largest value.
     void bound(Cone& cone) {
         ++nodes_;
         const Index p = generators_.rows();
@@ -116,6 +131,10 @@ private:
             for (Index i = 0; i < k; ++i)
                 highest += lambda[i] * cone.rays.col(on[static_cast<std::size_t>(i)]);
         }
+        // The elimination above is not trusted: it only suggests a direction, and the sum of the rays
+        // another.
+        const Small middle = cone.rays.rowwise().sum();
+        cone.upper = std::min(certified(cone, highest), certified(cone, middle));
         take(detail::signs_towards(generators_, highest));
         if (uncut(cone)) {
             // No generator changes sign inside: h is linear there, c = G s for the common signs.

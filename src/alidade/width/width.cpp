@@ -109,7 +109,8 @@ WidthBracket Width::maximise_signs(const WidthProblem& problem, std::span<std::u
     const SignBracket signs = sign_maximum({problem.generators, problem.dimension, problem.successors},
                                            {.tolerance = options_.tolerance, .nodes = options_.nodes});
     for (std::size_t j = 0; j < witness.size(); ++j) witness[j] = signs.signs[j] > 0 ? 1 : 0;
-    return {std::min(width_at(problem, witness), signs.upper / 2), signs.upper / 2, WidthProof::signs};
+    // The same vertex summed in another order may differ by rounding, and by no more.
+    return {width_at(problem, witness), signs.upper / 2 * (1 + 1e-12), WidthProof::signs};
 }
 
 WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t> witness) {
