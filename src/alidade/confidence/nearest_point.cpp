@@ -17,46 +17,36 @@ constexpr double dependent = 1e-12;
 
 NearestPoint::NearestPoint(Index dimension)
     : p_(dimension),
-      z_(Vector::Zero(dimension)),
-      q_(dimension, dimension),
-      r_(dimension, dimension),
       active_(static_cast<std::size_t>(dimension)),
-      multipliers_(static_cast<std::size_t>(dimension)),
-      share_(static_cast<std::size_t>(dimension)),
-      along_(dimension),
-      direction_(dimension),
-      inside_(dimension),
-      step_(dimension),
-      active_offsets_(dimension) {}
+      work_(static_cast<std::size_t>(2 * dimension * dimension + 8 * dimension)),
+      q_(work_.data(), dimension, dimension),
+      r_(q_.data() + dimension * dimension, dimension, dimension),
+      z_(r_.data() + dimension * dimension, dimension),
+      multipliers_(z_.data() + dimension, dimension),
+      share_(multipliers_.data() + dimension, dimension),
+      along_(share_.data() + dimension, dimension),
+      direction_(along_.data() + dimension, dimension),
+      inside_(direction_.data() + dimension, dimension),
+      step_(inside_.data() + dimension, dimension),
+      active_offsets_(step_.data() + dimension, dimension) {}
 
 void NearestPoint::reserve(Index constraints) {
-    if (constraints <= normals_.cols()) return;
-    normals_.conservativeResize(p_, constraints);
-    offsets_.conservativeResize(constraints);
-    norms_.conservativeResize(constraints);
-    slack_.resize(constraints);
-    state_.resize(static_cast<std::size_t>(constraints));
+    records_.reserve(static_cast<std::size_t>(constraints * (p_ + 2)));
+    state_.reserve(static_cast<std::size_t>(constraints));
 }
 
-Index NearestPoint::add(const Vector& normal, double offset) {
-    if (count_ == normals_.cols()) reserve(std::max<Index>(2 * count_, 16));
-    normals_.col(count_) = normal;
-    norms_[count_] = normal.norm();
-    offsets_[count_] = offset;
-    offset_scale_ = std::max(offset_scale_, 1 + std::abs(offset));
-    state_[static_cast<std::size_t>(count_)] = State::inactive;
+NearestPoint::Block NearestPoint::append_record(double offset) {
+    records_.resize(static_cast<std::size_t>((count_ + 1) * (p_ + 2)));
+    double* record = records_.data() + count_ * (p_ + 2);
+    record[p_] = offset;
+    return {record, p_};
+}
+
+Index NearestPoint::close_record() {
+    records_[static_cast<std::size_t>(count_ * (p_ + 2) + p_ + 1)] = normal(count_).norm();
+    offset_scale_ = std::max(offset_scale_, 1 + std::abs(offset(count_)));
+    state_.push_back(State::inactive);
     return count_++;
-}
-
-void NearestPoint::add(const Matrix& normals, const Vector& offsets) {
-    reserve(count_ + offsets.size());
-    normals_.middleCols(count_, offsets.size()) = normals;
-    for (Index i = 0; i < offsets.size(); ++i, ++count_) {
-        norms_[count_] = normals_.col(count_).norm();
-        offsets_[count_] = offsets[i];
-        offset_scale_ = std::max(offset_scale_, 1 + std::abs(offsets[i]));
-        state_[static_cast<std::size_t>(count_)] = State::inactive;
-    }
 }
 
 void NearestPoint::ignore(Index constraint) {
@@ -87,16 +77,15 @@ NearestStatus NearestPoint::solve() {
 }
 
 Index NearestPoint::most_violated() {
-    slack_.head(count_) = -offsets_.head(count_);
-    slack_.head(count_).noalias() += normals_.leftCols(count_).transpose() * z_;
     const double floor = 1e-14 * offset_scale_, slope = 4 * epsilon * z_.norm();
     Index worst = -1;
     double least = 0;
     for (Index i = 0; i < count_; ++i) {
-        if (slack_[i] >= -(floor + slope * norms_[i])) continue;
         if (state_[static_cast<std::size_t>(i)] != State::inactive) continue;
+        const double slack = normal(i).dot(z_) - offset(i);
+        if (slack >= -(floor + slope * norm(i))) continue;
         // Deepest in the metric, not in the units of the constraint: fewer steps.
-        const double depth = slack_[i] / std::max(norms_[i], 1e-300);
+        const double depth = slack / std::max(norm(i), 1e-300);
         if (worst < 0 || depth < least) least = depth, worst = i;
     }
     return worst;
@@ -106,32 +95,32 @@ Index NearestPoint::most_violated() {
 void NearestPoint::orthogonalise() {
     const auto q = q_.leftCols(k_);
     auto again = inside_.head(k_);
-    again.noalias() = q.transpose() * direction_;
-    direction_.noalias() -= q * again;
+    again.noalias() = q.transpose().lazyProduct(direction_);
+    direction_.noalias() -= q.lazyProduct(again);
     along_.head(k_) += again;
 }
 
-/// Splits a normal into its part along the active ones and the rest, by Gram-Schmidt done twice: normal
-/// equations would square the condition number.
+/// Splits a normal into its part along the active ones and the rest, by Gram-Schmidt: normal equations would
+/// square the condition number. Where much cancels it is done twice, which is enough (Kahan and Parlett).
 void NearestPoint::resolve(Index constraint) {
-    direction_ = normals_.col(constraint);
+    direction_ = normal(constraint);
     if (k_ == 0) return;
     along_.head(k_).setZero();
     orthogonalise();
-    orthogonalise();
+    if (direction_.squaredNorm() < 0.5 * norm(constraint) * norm(constraint)) orthogonalise();
 }
 
 /// share_ = r_^-1 along_: the coefficients of the normal's projection onto the active normals.
 void NearestPoint::solve_shares() {
-    for (Index i = 0; i < k_; ++i) share_[static_cast<std::size_t>(i)] = along_[i];
+    for (Index i = 0; i < k_; ++i) share_[i] = along_[i];
     for (Index j = k_ - 1; j >= 0; --j) {
-        const double value = share_[static_cast<std::size_t>(j)] /= r_(j, j);
-        for (Index i = 0; i < j; ++i) share_[static_cast<std::size_t>(i)] -= value * r_(i, j);
+        const double value = share_[j] /= r_(j, j);
+        for (Index i = 0; i < j; ++i) share_[i] -= value * r_(i, j);
     }
 }
 
 bool NearestPoint::take_up(Index constraint) {
-    const double least = dependent * norms_[constraint];
+    const double least = dependent * norm(constraint);
     double multiplier = 0;
     bool dropped = false;
     resolve(constraint);
@@ -140,23 +129,22 @@ bool NearestPoint::take_up(Index constraint) {
         solve_shares();
         const double curvature = direction_.squaredNorm();
         const bool free = k_ < p_ && curvature > least * least;
-        const double slack = normals_.col(constraint).dot(z_) - offsets_[constraint];
+        const double slack = normal(constraint).dot(z_) - offset(constraint);
         const double full = free ? std::max(0.0, -slack / curvature) : infinity;
         double partial = infinity;
         Index blocking = 0;
         for (Index j = 0; j < k_; ++j) {
-            const double rate = share_[static_cast<std::size_t>(j)];
-            const double reach = multipliers_[static_cast<std::size_t>(j)];
+            const double rate = share_[j];
+            const double reach = multipliers_[j];
             if (rate > 0 && reach < partial * rate) partial = reach / rate, blocking = j;
         }
         const double step = std::min(full, partial);
         if (!std::isfinite(step)) {
-            for (Index j = 0; j < k_; ++j) share_[static_cast<std::size_t>(j)] *= -1;
+            for (Index j = 0; j < k_; ++j) share_[j] *= -1;
             return false;
         }
         if (free) z_ += step * direction_;
-        for (std::size_t j = 0; j < size(); ++j)
-            multipliers_[j] = std::max(0.0, multipliers_[j] - step * share_[j]);
+        for (Index j = 0; j < k_; ++j) multipliers_[j] = std::max(0.0, multipliers_[j] - step * share_[j]);
         multiplier += step;
         if (full <= partial) {
             // Removals on the way have turned the factors.
@@ -174,7 +162,7 @@ void NearestPoint::append(Index constraint, double multiplier) {
     r_(k_, k_) = direction_.norm();
     q_.col(k_) = direction_ / r_(k_, k_);
     active_[size()] = constraint;
-    multipliers_[size()] = multiplier;
+    multipliers_[k_] = multiplier;
     state_[static_cast<std::size_t>(constraint)] = State::active;
     ++k_;
 }
@@ -184,7 +172,7 @@ void NearestPoint::drop(Index position) {
     state_[static_cast<std::size_t>(active_[static_cast<std::size_t>(position)])] = State::inactive;
     const auto from = static_cast<std::ptrdiff_t>(position), end = static_cast<std::ptrdiff_t>(k_);
     std::move(active_.begin() + from + 1, active_.begin() + end, active_.begin() + from);
-    std::move(multipliers_.begin() + from + 1, multipliers_.begin() + end, multipliers_.begin() + from);
+    std::move(multipliers_.data() + from + 1, multipliers_.data() + end, multipliers_.data() + from);
     for (Index j = position; j + 1 < k_; ++j) r_.col(j).head(j + 2) = r_.col(j + 1).head(j + 2);
     for (Index i = position; i + 1 < k_; ++i) {
         const double length = std::hypot(r_(i, i), r_(i + 1, i));
@@ -210,29 +198,29 @@ void NearestPoint::drop(Index position) {
 }
 
 /// The least-norm point with the given products with the active normals; inside_ keeps its coordinates.
-void NearestPoint::least_norm(const double* products, Vector& out) {
+void NearestPoint::least_norm(const double* products, Block& out) {
     for (Index j = 0; j < k_; ++j) {
         double sum = products[j];
         for (Index i = 0; i < j; ++i) sum -= r_(i, j) * inside_[i];
         inside_[j] = sum / r_(j, j);
     }
     out.setZero();
-    if (k_ > 0) out.noalias() = q_.leftCols(k_) * inside_.head(k_);
+    if (k_ > 0) out.noalias() = q_.leftCols(k_).lazyProduct(inside_.head(k_));
 }
 
 /// Point and multipliers of the active face from its factors: drops what rounding the steps piled up.
 void NearestPoint::polish() {
-    for (Index j = 0; j < k_; ++j) active_offsets_[j] = offsets_[active_[static_cast<std::size_t>(j)]];
+    for (Index j = 0; j < k_; ++j) active_offsets_[j] = offset(active_[static_cast<std::size_t>(j)]);
     least_norm(active_offsets_.data(), z_);
     along_.head(k_) = inside_.head(k_);
     solve_shares();
-    for (std::size_t j = 0; j < size(); ++j) multipliers_[j] = std::max(0.0, share_[j]);
+    for (Index j = 0; j < k_; ++j) multipliers_[j] = std::max(0.0, share_[j]);
 }
 
-const Vector& NearestPoint::shift(std::span<const double> change) {
+NearestPoint::View NearestPoint::shift(std::span<const double> change) {
     least_norm(change.data(), step_);
     z_ += step_;
-    return step_;
+    return {step_.data(), p_};
 }
 
 }  // namespace alidade::detail

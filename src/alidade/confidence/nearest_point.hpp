@@ -17,25 +17,32 @@ enum class NearestStatus {
 /// Nearest point to the origin of {z : normals' z >= offsets}, by Goldfarb and Idnani's dual method
 /// (Math. Programming 27, 1983): start at the unconstrained optimum, take up the most violated constraint,
 /// drop those whose multiplier reaches zero on the way. Constraints may be added after a solution; the next
-/// search then starts from it. Memory is allocated when constraints are added, never by a search.
+/// search then starts from it. Memory is allocated when constraints are added, never by a search, and in few
+/// blocks: at d = 5 the allocator would otherwise take longer than the search.
 class NearestPoint {
 public:
+    using View = Eigen::Map<const Vector>;
+
     explicit NearestPoint(Index dimension);
+    NearestPoint(const NearestPoint&) = delete;
+    NearestPoint& operator=(const NearestPoint&) = delete;
 
     Index constraints() const noexcept { return count_; }
     /// Makes room for this many constraints in all.
     void reserve(Index constraints);
     /// Adds normal . z >= offset and returns its position.
-    Index add(const Vector& normal, double offset);
-    /// Adds one constraint for each column.
-    void add(const Matrix& normals, const Vector& offsets);
+    template <class Derived>
+    Index add(const Eigen::MatrixBase<Derived>& normal, double offset) {
+        append_record(offset).head(p_) = normal;
+        return close_record();
+    }
     /// Leaves a constraint that is not active out of all later searches: the offender, if its contradiction
     /// is only rounding.
     void ignore(Index constraint);
 
     NearestStatus solve();
 
-    const Vector& point() const noexcept { return z_; }
+    View point() const noexcept { return {z_.data(), p_}; }
     /// Positions of the constraints that bind.
     std::span<const Index> active_set() const noexcept { return {active_.data(), size()}; }
     /// Numbers mu >= 0, one for each active constraint: point = sum of mu times normal.
@@ -49,9 +56,10 @@ public:
     std::span<const double> certificate() const noexcept { return {share_.data(), size()}; }
     /// Moves the point, by the least-norm step, so that the active slacks change by `change` (one number for
     /// each). Returns the step.
-    const Vector& shift(std::span<const double> change);
+    View shift(std::span<const double> change);
 
 private:
+    using Block = Eigen::Map<Vector>;
     enum class State : unsigned char { inactive, active, ignored };
 
     std::size_t size() const noexcept { return static_cast<std::size_t>(k_); }
@@ -62,21 +70,27 @@ private:
     void solve_shares();
     void append(Index constraint, double multiplier);
     void drop(Index position);
-    void least_norm(const double* offsets, Vector& out);
+    void least_norm(const double* offsets, Block& out);
     void polish();
 
+    Block append_record(double offset);
+    Index close_record();
+    // A constraint is p + 2 numbers in a row: its normal, its offset, the norm of the normal.
+    View normal(Index constraint) const noexcept { return {records_.data() + constraint * (p_ + 2), p_}; }
+    double offset(Index constraint) const noexcept { return normal(constraint).data()[p_]; }
+    double norm(Index constraint) const noexcept { return normal(constraint).data()[p_ + 1]; }
+
     Index p_, count_ = 0, k_ = 0, iterations_ = 0, offender_ = -1;
-    Matrix normals_;  // one column a constraint
-    Vector offsets_, norms_, slack_;
-    std::vector<State> state_;
     double offset_scale_ = 1;
-    Vector z_;
-    Matrix q_, r_;  // active normals = q_ r_ in the first k_ columns: orthonormal, upper triangular
+    std::vector<double> records_;
+    std::vector<State> state_;
     std::vector<Index> active_;
-    std::vector<double> multipliers_, share_;
-    Vector along_;      // q_' normal of the constraint being taken up
-    Vector direction_;  // what is left of that normal
-    Vector inside_, step_, active_offsets_;
+    std::vector<double> work_;  // what the maps below show
+    Eigen::Map<Matrix> q_, r_;  // active normals = q_ r_ in the first k_ columns: orthonormal, triangular
+    Block z_, multipliers_, share_;
+    Block along_;      // q_' normal of the constraint being taken up
+    Block direction_;  // what is left of that normal
+    Block inside_, step_, active_offsets_;
 };
 
 }  // namespace alidade::detail

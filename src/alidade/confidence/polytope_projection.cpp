@@ -201,9 +201,6 @@ private:
 
 Projection project_onto_polytope(const ParameterSet& parameters, const Vector& coordinates,
                                  const Matrix& factor) {
-    expects(factor.rows() == coordinates.size() && factor.cols() == coordinates.size(),
-            "factor is {} x {}; must be {} x {}", factor.rows(), factor.cols(), coordinates.size(),
-            coordinates.size());
     return CuttingPlanes(parameters, coordinates, factor).run(parameters.space());
 }
 
