@@ -40,15 +40,31 @@ struct Shared {
     int ascents;
 };
 
+/// psi_V of every lane, `count` coordinates of it from `first` on: as many sums as stay in registers while
+/// the features are read in the order in which they lie. With `fetch`, those of the next block are called for
+/// meanwhile: the features of a large problem come from the slower caches, and waiting was half of the time.
+template <Index count, bool fetch>
+[[gnu::always_inline]] inline void sum_coordinates(const Block& block, Index p, Index first, Lanes* sum) {
+    Lanes total[count] = {};
+    for (Index j = 0; j < block.successors; ++j) {
+        const Lanes* psi = block.psi + j * p + first;
+        const Lanes witness = block.witness[j];
+        if (fetch)
+            for (Index i = 0; i < count; ++i) __builtin_prefetch(psi + block.successors * p + i);
+        for (Index i = 0; i < count; ++i) total[i] += witness * psi[i];
+    }
+    for (Index i = 0; i < count; ++i) sum[first + i] = total[i];
+}
+
 /// psi_V of every lane into `sum`, Lambda^-1 psi_V into `slope`, and |psi_V|^2 in the metric.
+template <bool fetch>
 [[gnu::always_inline]] inline void slope_of(const Block& block, const Shared& shared, Lanes* sum,
                                             Lanes* slope, Lanes& square) {
     const Index p = shared.dimension;
-    for (Index i = 0; i < p; ++i) {
-        Lanes total = {};
-        for (Index j = 0; j < block.successors; ++j) total += block.witness[j] * block.psi[j * p + i];
-        sum[i] = total;
-    }
+    Index first = 0;
+    for (; first + 8 <= p; first += 8) sum_coordinates<8, fetch>(block, p, first, sum);
+    for (; first + 3 <= p; first += 3) sum_coordinates<3, fetch>(block, p, first, sum);
+    for (; first < p; ++first) sum_coordinates<1, fetch>(block, p, first, sum);
     square = Lanes{};
     for (Index i = 0; i < p; ++i) {
         Lanes row = {};
@@ -74,30 +90,36 @@ struct Shared {
     return total > 0;
 }
 
-/// E[next(s')] of every lane under the weights.
-[[gnu::always_inline]] inline void expectation(const Block& block, const Shared& shared, Lanes& expected) {
+/// E[next(s')] of every lane under the weights. `values` has room for one number a successor.
+[[gnu::always_inline]] inline void expectation(const Block& block, const Shared& shared, double* values,
+                                               Lanes& expected) {
     const Index p = shared.dimension;
+    // Gathered one by one first: a vector read right after its parts were written would wait for them.
+    for (Index slot = 0; slot < block.successors * lanes; ++slot)
+        values[slot] = shared.next[block.target[slot]];
+    const Lanes* value = reinterpret_cast<const Lanes*>(values);
     expected = Lanes{};
     for (Index j = 0; j < block.successors; ++j) {
-        Lanes probability = block.centre[j], value;
+        Lanes probability = block.centre[j];
         for (Index i = 0; i < p; ++i) probability += shared.coordinates[i] * block.psi[j * p + i];
-        for (Index l = 0; l < lanes; ++l) value[l] = shared.next[block.target[j * lanes + l]];
-        expected += probability * value;
+        expected += probability * value[j];
     }
 }
 
 // One binary serves all machines: the loader picks the widest instruction set that is there.
 [[gnu::target_clones("avx512f", "avx2", "default")]] void pass_over_block(const Block& block,
-                                                                          const Shared& shared, Lanes* sum,
-                                                                          Lanes* slope, double* values) {
+                                                                          const Shared& shared,
+                                                                          double* scratch, double* values) {
     Lanes square, expected;
-    slope_of(block, shared, sum, slope, square);
+    Lanes* sum = reinterpret_cast<Lanes*>(scratch);
+    Lanes* slope = sum + shared.dimension;
+    slope_of<true>(block, shared, sum, slope, square);
     for (int step = 0; step < shared.ascents; ++step) {
         // Most witnesses stay most of the time; a block where all do is done.
         if (!move_witness(block, shared.dimension, slope)) break;
-        slope_of(block, shared, sum, slope, square);
+        slope_of<false>(block, shared, sum, slope, square);
     }
-    expectation(block, shared, expected);
+    expectation(block, shared, scratch + 2 * shared.dimension * lanes, expected);
     for (Index l = 0; l < lanes; ++l) {
         // Rounding may leave a tiny negative square where nothing can move.
         const double positive = square[l] > 0 ? square[l] : 0.0;
@@ -157,6 +179,7 @@ PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& ta
         for (Index other = pair; other < std::min(pairs, pair + lanes); ++other)
             most = std::max(most, features.successors(other));
         slots_ += most;
+        most_successors_ = std::max(most_successors_, most);
     }
     block_start_.push_back(slots_);
     psi_.assign(at(slots_ * p * lanes), 0.0);
@@ -183,7 +206,7 @@ void PlanningPass::run(const Step& step, std::span<double> values, const Options
         step.scale, step.ascents};
     const Index blocks = static_cast<Index>(block_start_.size()) - 1;
     const auto over = [&](Index first, Index last_block) {
-        std::vector<double> sum(at(p * lanes)), slope(at(p * lanes));
+        std::vector<double> scratch(at((2 * p + most_successors_) * lanes));
         for (Index b = first; b < last_block; ++b) {
             const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
             double* psi = psi_.data() + start * p * lanes;
@@ -193,11 +216,12 @@ void PlanningPass::run(const Step& step, std::span<double> values, const Options
             if (options.vectors) {
                 const Block block{as_lanes(psi), as_lanes(centre_.data()) + start, target, as_lanes(witness),
                                   successors};
-                pass_over_block(block, shared, as_lanes(sum.data()), as_lanes(slope.data()), out);
+                pass_over_block(block, shared, scratch.data(), out);
             } else {
                 for (Index l = 0; l < lanes; ++l)
-                    out[l] = pass_over_pair(psi + l, centre_.data() + start * lanes + l, target + l,
-                                            witness + l, successors, shared, sum.data(), slope.data());
+                    out[l] =
+                        pass_over_pair(psi + l, centre_.data() + start * lanes + l, target + l, witness + l,
+                                       successors, shared, scratch.data(), scratch.data() + p);
             }
             std::copy(out, out + std::min(lanes, pairs - b * lanes), values.begin() + b * lanes);
         }

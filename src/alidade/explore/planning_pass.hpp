@@ -59,6 +59,7 @@ private:
     const FeatureMap& features_;
     Index dimension_, sets_;
     Index slots_ = 0;                   // successors of all blocks, padded to the largest of a block
+    Index most_successors_ = 0;         // of a block
     std::vector<Index> block_start_;    // slot at which a block begins
     std::vector<double> psi_;           // [slot][coordinate][lane]; zero where a pair has no such successor
     std::vector<double> centre_;        // [slot][lane]
