@@ -43,17 +43,17 @@ struct Shared {
 /// psi_V of every lane, `count` coordinates of it from `first` on: as many sums as stay in registers while
 /// the features are read in the order in which they lie. With `fetch`, those of the next block are called for
 /// meanwhile: the features of a large problem come from the slower caches, and waiting was half of the time.
-template <Index count, bool fetch>
+template <std::size_t count, bool fetch>
 [[gnu::always_inline]] inline void sum_coordinates(const Block& block, Index p, Index first, Lanes* sum) {
     Lanes total[count] = {};
     for (Index j = 0; j < block.successors; ++j) {
         const Lanes* psi = block.psi + j * p + first;
         const Lanes witness = block.witness[j];
         if (fetch)
-            for (Index i = 0; i < count; ++i) __builtin_prefetch(psi + block.successors * p + i);
-        for (Index i = 0; i < count; ++i) total[i] += witness * psi[i];
+            for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(psi + at(block.successors * p) + i);
+        for (std::size_t i = 0; i < count; ++i) total[i] += witness * psi[i];
     }
-    for (Index i = 0; i < count; ++i) sum[first + i] = total[i];
+    for (std::size_t i = 0; i < count; ++i) sum[at(first) + i] = total[i];
 }
 
 /// psi_V of every lane into `sum`, Lambda^-1 psi_V into `slope`, and |psi_V|^2 in the metric.
