@@ -14,7 +14,8 @@ struct Task {
     SharedFeatures features;
     Index horizon = 1;  ///< H >= 1
     StartLaw start{0};
-    bool homogeneous = false;  ///< one set of weights for all steps; data are pooled
+    bool homogeneous = false;     ///< one set of weights for all steps; data are pooled
+    double misspecification = 0;  ///< zeta: largest total variation between the truth and its mixture
 
     Shape shape() const { return {features->states(), features->actions(), horizon}; }
 };

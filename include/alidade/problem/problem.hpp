@@ -36,6 +36,9 @@ struct ProblemDescription {
     Index horizon = 0;                      ///< H >= 1
     StartLaw start{0};                      ///< known law of the first state
     bool homogeneous = false;               ///< one theta for all steps, data pooled
+    /// zeta in [0, 1): no true transition law is farther than this, in total variation, from the mixture's at
+    /// its state and action. Zero where the mixture is exact; aggregated systems have more [theory §1.1].
+    double misspecification = 0;
     std::optional<Matrix> truth;            ///< weights to simulate: H rows of d (one if homogeneous)
     std::vector<std::string> state_names;   ///< S of them, or empty
     std::vector<std::string> action_names;  ///< A of them, or empty
@@ -56,6 +59,7 @@ public:
     const SharedFeatures& shared_features() const noexcept { return parts_.features; }
     const StartLaw& start() const noexcept { return parts_.start; }
     bool homogeneous() const noexcept { return parts_.homogeneous; }
+    double misspecification() const noexcept { return parts_.misspecification; }
     const ParameterSet& parameters() const noexcept { return parameters_; }
     const std::optional<Matrix>& truth() const noexcept { return parts_.truth; }
     const std::vector<NamedReward>& rewards() const noexcept { return parts_.rewards; }

@@ -3,7 +3,8 @@
 namespace alidade {
 
 Task task_of(const Problem& problem) {
-    return {problem.shared_features(), problem.shape().horizon, problem.start(), problem.homogeneous()};
+    return {problem.shared_features(), problem.shape().horizon, problem.start(), problem.homogeneous(),
+            problem.misspecification()};
 }
 
 }  // namespace alidade

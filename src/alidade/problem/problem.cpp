@@ -76,6 +76,8 @@ ProblemDescription checked(ProblemDescription parts) {
     check_names(parts.action_names, shape.actions, "action");
     check_rewards(parts.rewards, shape);
     check_target(parts.target, shape.horizon);
+    expects(parts.misspecification >= 0 && parts.misspecification < 1,
+            "misspecification is {}; it must be at least 0 and less than 1", parts.misspecification);
     return parts;
 }
 
