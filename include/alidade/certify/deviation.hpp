@@ -11,7 +11,7 @@ namespace alidade {
 
 /// For every (learned step, pair) an upper bound tau of the total variation between the learned
 /// transition law and every law that the confidence set leaves possible:
-/// min(refined radius * upper width, max_i TV(P_i, P~), 1).
+/// min(refined radius * upper width, max_i TV(P_i, P~), 1), and the misspecification added.
 class DeviationTable {
 public:
     DeviationTable(const LearnedModel& learned, const WidthTable& widths);

@@ -13,14 +13,16 @@ namespace alidade {
 class LearnedModel {
 public:
     /// `sets` has one element a learned step (H-1), or one if `homogeneous`; none if H = 1. The last
-    /// step, which no reward depends on, gets the centre of the parameters.
+    /// step, which no reward depends on, gets the centre of the parameters. `misspecification` in [0, 1) is
+    /// how far, in total variation, a true transition law may be from the mixture's.
     LearnedModel(SharedFeatures features, Index horizon, StartLaw start, bool homogeneous,
-                 std::vector<ConfidenceSet> sets, double delta);
+                 std::vector<ConfidenceSet> sets, double delta, double misspecification = 0);
 
     const MixtureModel& model() const noexcept { return model_; }
     const Shape& shape() const noexcept { return model_.shape(); }
     bool homogeneous() const noexcept { return homogeneous_; }
     double delta() const noexcept { return delta_; }
+    double misspecification() const noexcept { return misspecification_; }
     const std::vector<ConfidenceSet>& sets() const noexcept { return sets_; }
     /// Position in `sets()` of step h < H-1.
     Index set_index(Step h) const noexcept { return homogeneous_ ? 0 : h; }
@@ -34,6 +36,7 @@ private:
     bool homogeneous_;
     std::vector<ConfidenceSet> sets_;
     double delta_;
+    double misspecification_;
 };
 
 /// How many confidence sets a problem has: H-1, or one if homogeneous; none if H = 1.

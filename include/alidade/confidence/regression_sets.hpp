@@ -13,9 +13,12 @@ namespace alidade {
 /// The confidence sets of value-targeted regression, one for each element of `statistics`: with
 /// probability 1 - delta all of them contain their true weights, at all times at once. The radius is the
 /// log-determinant one with noise 1/2 plus the bias of the centre, which shrinks as data come in
-/// [theory §3b-d]. Throws ModelContradiction if one is empty.
+/// [theory §3b-d]. Targets that are off by `misspecification` at most, whatever the weights, move the
+/// estimate by misspecification * sqrt(observations) at most, which is added [theory §1.1]. Throws
+/// ModelContradiction if one is empty.
 std::vector<ConfidenceSet> regression_sets(const ParameterSet& parameters,
-                                           std::span<const RidgeStatistics> statistics, double delta);
+                                           std::span<const RidgeStatistics> statistics, double delta,
+                                           double misspecification = 0);
 
 /// The regularisation that goes with a parameter set.
 double ridge_regularisation(const ParameterSet& parameters);

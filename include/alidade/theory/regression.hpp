@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "alidade/types.hpp"
 
 /// Radii of the regression route, as formulas.
@@ -24,6 +26,10 @@ double self_normalised_radius(double log_det_ratio, double failure, double noise
 /// Bias of the prior centre before any data: sqrt(lambda) * R. With data it shrinks; see
 /// regression_sets for the data-dependent form [theory §3d].
 double prior_bias(double regularisation, double parameter_radius);
+
+/// What targets that are off by `misspecification` at most add to the radius:
+/// |X' e| in the dual metric is at most |e| <= misspecification * sqrt(observations) [theory §1.1].
+double misspecification_radius(double misspecification, std::int64_t observations);
 
 /// Radius about the projection onto the parameter set: sqrt(beta^2 - r^2 + 2 eta), with r the distance
 /// of the projection in the metric and eta >= 0 its measured optimality gap [theory §3a]. NaN when the

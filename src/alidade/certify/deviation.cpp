@@ -40,6 +40,7 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
             if (bound > 0 && features.kind() == FeatureKind::base_models)
                 bound = std::min(
                     bound, farthest_base_model(features, pair, learned.model().probabilities(set, pair)));
+            bound = std::min(1.0, bound + learned.misspecification());
             zero_ = zero_ && bound == 0;
             values_.push_back(bound);
         }

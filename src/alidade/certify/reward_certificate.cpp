@@ -15,7 +15,9 @@ std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
 }
 
-/// Bounds of E[value(s')] over the confidence set of step h. The last step's value is zero.
+/// Bounds of E[value(s')] over the confidence set of step h, and over all laws that are farther from it by
+/// the misspecification at most: they move a value by that share of its span [theory §1.1]. The last step's
+/// value is zero.
 class Backup {
 public:
     explicit Backup(const LearnedModel& learned)
@@ -31,7 +33,13 @@ public:
             const double* phi = features.values().data() + e * d;
             for (Index i = 0; i < d; ++i) direction_[at(i)] += v * phi[i];
         }
-        return learned_.set(h).range(direction_);
+        Interval range = learned_.set(h).range(direction_);
+        if (learned_.misspecification() > 0) {
+            const auto [least, most] = std::ranges::minmax(value);
+            const double off = learned_.misspecification() * (most - least);
+            range = {std::max(least, range.lower - off), std::min(most, range.upper + off)};
+        }
+        return range;
     }
 
 private:

@@ -26,12 +26,15 @@ Index confidence_sets(Index horizon, bool homogeneous) {
 }
 
 LearnedModel::LearnedModel(SharedFeatures features, Index horizon, StartLaw start, bool homogeneous,
-                           std::vector<ConfidenceSet> sets, double delta)
+                           std::vector<ConfidenceSet> sets, double delta, double misspecification)
     : model_(features, horizon, std::move(start), weights_of(*features, horizon, homogeneous, sets)),
       homogeneous_(homogeneous),
       sets_(std::move(sets)),
-      delta_(delta) {
+      delta_(delta),
+      misspecification_(misspecification) {
     expects(delta > 0 && delta < 1, "delta is {}; must be greater than 0 and less than 1", delta);
+    expects(misspecification >= 0 && misspecification < 1,
+            "misspecification is {}; must be at least 0 and less than 1", misspecification);
 }
 
 bool LearnedModel::contains(const MixtureModel& truth) const {

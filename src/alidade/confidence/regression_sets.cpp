@@ -27,7 +27,8 @@ double ridge_regularisation(const ParameterSet& parameters) {
 }
 
 std::vector<ConfidenceSet> regression_sets(const ParameterSet& parameters,
-                                           std::span<const RidgeStatistics> statistics, double delta) {
+                                           std::span<const RidgeStatistics> statistics, double delta,
+                                           double misspecification) {
     std::vector<ConfidenceSet> sets;
     if (statistics.empty()) return sets;
     const double failure = failure_per_set(delta, static_cast<Index>(statistics.size()));
@@ -39,7 +40,8 @@ std::vector<ConfidenceSet> regression_sets(const ParameterSet& parameters,
         // may have done, it holds for the numbers at hand.
         const double radius =
             self_normalised_radius(estimate.log_det_ratio + estimate.log_det_error, failure) +
-            bias(parameters, estimate, regularisation) + estimate.shift;
+            bias(parameters, estimate, regularisation) +
+            misspecification_radius(misspecification, step.observations) + estimate.shift;
         sets.emplace_back(parameters, estimate, radius * std::sqrt(1 + estimate.metric_error));
     }
     return sets;

@@ -70,7 +70,7 @@ bool HoeffdingExplorer::refresh_due() const {
 }
 
 void HoeffdingExplorer::replan() {
-    sets_ = regression_sets(parameters_, statistics_, options_.delta);
+    sets_ = regression_sets(parameters_, statistics_, options_.delta, task_.misspecification);
     const bool thorough = refresh_due();
     if (thorough) {
         widths_.witness = pass_->witnesses();
@@ -168,7 +168,7 @@ bool HoeffdingExplorer::determinant_doubled() const {
 Knowledge HoeffdingExplorer::knowledge() {
     if (widths_current_) {
         LearnedModel learned(task_.features, task_.horizon, task_.start, task_.homogeneous, sets_,
-                             options_.delta);
+                             options_.delta, task_.misspecification);
         RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths_));
         return {std::move(learned), std::move(certificate), episodes_};
     }
@@ -180,9 +180,11 @@ Knowledge HoeffdingExplorer::knowledge() {
 Knowledge regression_knowledge(const Task& task, const TangentFeatures& tangent,
                                std::span<const RidgeStatistics> statistics, std::int64_t episodes,
                                double delta, int threads, const WidthOptions& effort, WidthTable& widths) {
-    std::vector<ConfidenceSet> sets = regression_sets(ParameterSet::of(*task.features), statistics, delta);
+    std::vector<ConfidenceSet> sets =
+        regression_sets(ParameterSet::of(*task.features), statistics, delta, task.misspecification);
     bracket_widths(*task.features, tangent, sets, effort, threads, widths);
-    LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(sets), delta);
+    LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(sets), delta,
+                         task.misspecification);
     RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths));
     return {std::move(learned), std::move(certificate), episodes};
 }

@@ -29,6 +29,10 @@ double prior_bias(double regularisation, double parameter_radius) {
     return std::sqrt(regularisation) * parameter_radius;
 }
 
+double misspecification_radius(double misspecification, std::int64_t observations) {
+    return misspecification * std::sqrt(static_cast<double>(observations));
+}
+
 double projected_radius(double radius, double residual, double gap) {
     const double square = radius * radius - residual * residual + 2 * gap;
     return square >= 0 ? std::sqrt(square) : std::numeric_limits<double>::quiet_NaN();
