@@ -29,7 +29,8 @@ enum class SignProof {
 };
 std::string to_string(SignProof proof);
 
-/// lower <= maximum <= upper; `signs` attain `lower`.
+/// lower <= maximum <= upper; `signs` attain `lower`. `upper` is rounded outward and holds for the generators
+/// as given, of any finite size; `lower` is the norm at `signs` as computed, true but for its rounding.
 struct SignBracket {
     double lower = 0;
     double upper = 0;
@@ -58,10 +59,12 @@ SignBracket box_maximum(const SignProblem& problem, double box, const SignOption
 /// The paper's relaxation (after Zhang, Zhou and Gu 2021): max over signs of the L1 norm of sum sigma_j g_j.
 /// Not a linear program, as the paper has it: maximising a norm is not convex, and it takes 2^(p-1) sign
 /// patterns xi, each with the closed form sum_j |g_j . xi|. At least the L2 maximum and at most
-/// sqrt(p) times it, so as a bonus it costs up to p times the episodes. For comparison. p <= 24.
+/// sqrt(p) times it, so as a bonus it costs up to p times the episodes. Rounded outward, p <= 24.
+/// For comparison.
 double l1_relaxation(const SignProblem& problem);
 
-/// The methods, for tests and benchmarks. Each returns a valid bracket whatever its budget.
+/// The methods, for tests and benchmarks. Each returns a valid bracket whatever its budget, and throws
+/// InvalidArgument if a generator is not finite.
 SignBracket angular_sweep(const SignProblem& problem);
 SignBracket cone_search(const SignProblem& problem, const SignOptions& options);
 SignBracket sign_search(const SignProblem& problem, const SignOptions& options);

@@ -27,7 +27,7 @@ enum class WidthProof {
     signs,        ///< the portfolio of sign_maximum.hpp: exact for p <= 2, else branch and bound
 };
 
-/// lower <= maximum <= upper; `lower` is attained by the witness.
+/// lower <= maximum <= upper; `lower` is attained by the witness, up to rounding; `upper` is rounded outward.
 struct WidthBracket {
     double lower = 0;
     double upper = 0;
@@ -47,7 +47,8 @@ public:
     explicit Width(WidthOptions options = {});
 
     /// Brackets the maximum. `witness` holds m zeros or ones: a start on entry, the achieving V on
-    /// return. `upper` does not depend on the start. Throws BrokenInvariant if lower > upper.
+    /// return. `upper` does not depend on the start. Throws InvalidArgument if a generator is not finite,
+    /// BrokenInvariant if lower > upper.
     WidthBracket bracket(const WidthProblem& problem, std::span<std::uint8_t> witness);
 
     /// Ascent from the witness alone: raises the norm until no V improves the linearisation, and

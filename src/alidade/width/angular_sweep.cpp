@@ -4,13 +4,15 @@
 
 #include "alidade/error.hpp"
 #include "alidade/width/sign_maximum.hpp"
+#include "unit_scale.hpp"
 
 namespace alidade {
 
+namespace {
+
 // The maximum is at a vertex of the zonogon sum of [-g_j, g_j]. Oriented into one half plane and sorted by
 // angle, the vertices are the sums in which a prefix is turned round [oracle §A.4].
-SignBracket angular_sweep(const SignProblem& problem) {
-    expects(problem.dimension == 2, "an angular sweep needs dimension 2, not {}", problem.dimension);
+SignBracket sweep(const SignProblem& problem) {
     const auto n = static_cast<std::size_t>(problem.count);
     std::vector<std::int8_t> orientation(n, 1);
     std::vector<double> x(n), y(n);
@@ -44,10 +46,19 @@ SignBracket angular_sweep(const SignProblem& problem) {
     for (std::size_t k = 0; k < turned; ++k)
         result.signs[order[k]] = static_cast<std::int8_t>(-result.signs[order[k]]);
     result.lower = norm_at(problem, result.signs);
-    // Rounding of the running sums: n additions of numbers below `scale`.
+    // Rounding of the running sums: 2n additions of numbers below `scale`, at 2^-53 each. Rounded angles, in
+    // error by 2^-51, may put a prefix on the wrong side of a direction w only for generators with
+    // |g_j . w| <= 2^-50 |g_j|: another 2^-49 `scale`.
     result.upper = std::max(best, result.lower) + 1e-15 * static_cast<double>(n + 8) * scale;
     result.proof = SignProof::angular_sweep;
     return result;
+}
+
+}  // namespace
+
+SignBracket angular_sweep(const SignProblem& problem) {
+    expects(problem.dimension == 2, "an angular sweep needs dimension 2, not {}", problem.dimension);
+    return detail::at_unit_scale(problem, sweep);
 }
 
 }  // namespace alidade

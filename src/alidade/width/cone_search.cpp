@@ -8,6 +8,7 @@
 #include "alidade/error.hpp"
 #include "alidade/width/sign_maximum.hpp"
 #include "local_search.hpp"
+#include "unit_scale.hpp"
 
 namespace alidade {
 
@@ -45,7 +46,12 @@ public:
         // Cones that were dropped had an upper end below best * (1 + tolerance) or were settled exactly.
         double upper = std::max(settled_, best_);
         if (!open_.empty()) upper = std::max(upper, open_.top().upper);
-        return {best_, upper * (1 + 1e-9), SignProof::cone_search, signs_, nodes_};
+        // What is left out: h is rounded, n + p additions; c . w_i >= h(w_i) holds but for p 2^-53 |c|, and
+        // the lambda of a unit w sum to at most sqrt(p), rays of one orthant having no obtuse angles; a
+        // rounded middle ray leaves slivers of 2^-53 uncovered at each split, on which h is larger by no more
+        // than the slivers' width times its maximum.
+        upper = upper * (1 + 1e-9) + detail::rounding_slack(generators_, 3 * generators_.cols());
+        return {best_, upper, SignProof::cone_search, signs_, nodes_};
     }
 
 private:
@@ -97,7 +103,9 @@ private:
             if (!(along > 0)) return std::numeric_limits<double>::infinity();
             factor = std::max(factor, cone.values[i] / along);
         }
-        return factor * direction.norm();
+        const double length = factor * direction.norm();
+        // Not a number where the direction is infinite: that must not pass for a low bound.
+        return length >= 0 ? length : std::numeric_limits<double>::infinity();
     }
 
     /// The best such c is the nearest point to the origin of {c : c . w_i >= h(w_i)}, found on one of the
@@ -203,7 +211,8 @@ private:
 SignBracket cone_search(const SignProblem& problem, const SignOptions& options) {
     expects(problem.dimension >= 2 && problem.dimension <= 4, "a cone search needs dimension 2 to 4, not {}",
             problem.dimension);
-    return ConeSearch(problem, options).run();
+    return detail::at_unit_scale(problem,
+                                 [&](const SignProblem& unit) { return ConeSearch(unit, options).run(); });
 }
 
 }  // namespace alidade

@@ -3,6 +3,7 @@
 
 #include "alidade/model/spectrum.hpp"
 #include "alidade/width/width.hpp"
+#include "unit_scale.hpp"
 
 namespace alidade {
 
@@ -20,6 +21,10 @@ double bound_for(const Eigen::Map<const Matrix>& generators, const Vector& y) {
 }  // namespace
 
 double eigenvalue_bound(const WidthProblem& problem, std::span<const std::uint8_t> witness) {
+    if (!detail::has_ordinary_scale(detail::largest_of(problem.generators))) {
+        const detail::UnitScale unit(problem.generators);
+        return unit.up(eigenvalue_bound({unit.numbers(), problem.dimension, problem.successors}, witness));
+    }
     const Index p = problem.dimension, m = problem.successors;
     const Eigen::Map<const Matrix> generators(problem.generators.data(), p, m);
     const Vector norms = generators.colwise().norm().transpose();

@@ -15,6 +15,11 @@ Vector sum_of(const Generators& generators, const std::vector<std::int8_t>& sign
 
 }  // namespace
 
+double rounding_slack(const Generators& generators, Index additions) {
+    return 0x1p-52 * static_cast<double>(additions + generators.rows() + 8) *
+           generators.colwise().norm().sum();
+}
+
 std::vector<std::int8_t> signs_towards(const Generators& generators, const Vector& direction) {
     std::vector<std::int8_t> signs(static_cast<std::size_t>(generators.cols()));
     for (Index j = 0; j < generators.cols(); ++j)

@@ -11,9 +11,11 @@ namespace alidade::detail {
 
 double dual_bound(const Generators& generators, Vector y) {
     // Mixing that is stuck at zero gives y = 0 and a bogus bound: floor it [oracle §A.4, pitfall ii].
+    // Relative to y alone, so that the bound does not depend on the unit of the generators.
     const Vector norms = generators.colwise().norm().transpose();
-    y = y.cwiseMax(1e-9 * std::max(y.maxCoeff(), norms.maxCoeff()));
-    if (!(y.minCoeff() > 0)) return 0;
+    if (norms.maxCoeff() == 0) return 0;
+    if (!y.allFinite() || !(y.maxCoeff() > 0)) y = norms;
+    y = (y / y.maxCoeff()).cwiseMax(1e-9);
     const Matrix scaled = generators * y.cwiseSqrt().cwiseInverse().asDiagonal();
     const Matrix moment = scaled * scaled.transpose();
     const double slack = 1 + 1e-12 * static_cast<double>(generators.rows() + generators.cols());

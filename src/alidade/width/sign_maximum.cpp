@@ -6,6 +6,7 @@
 
 #include "alidade/error.hpp"
 #include "local_search.hpp"
+#include "unit_scale.hpp"
 
 namespace alidade {
 
@@ -16,12 +17,8 @@ std::size_t at(Index i) {
 }
 
 void validate(const SignProblem& problem, const SignOptions& options) {
-    expects(problem.dimension >= 1 && problem.count >= 1 &&
-                problem.generators.size() == at(problem.dimension * problem.count),
-            "sign problem of dimension {} has {} numbers for {} generators; must have {}", problem.dimension,
-            problem.generators.size(), problem.count, problem.dimension * problem.count);
-    for (const double g : problem.generators)
-        expects(std::isfinite(g), "a generator is {}; must be finite", g);
+    detail::validate(problem);
+    detail::largest_of(problem.generators);  // refuses what is not finite
     expects(options.tolerance >= 0 && options.nodes >= 0 && options.seconds >= 0,
             "tolerance {}, nodes {} and seconds {} must not be negative", options.tolerance, options.nodes,
             options.seconds);
@@ -46,6 +43,7 @@ SignBracket closed_form(const SignProblem& problem) {
 SignBracket enumerate(const SignProblem& problem) {
     const detail::Generators generators = detail::generators_of(problem);
     const Index free = problem.count - 1;
+    constexpr std::uint64_t afresh = 1024;
     Vector sum = generators.rowwise().sum();
     std::vector<std::int8_t> signs(at(problem.count), 1), best_signs = signs;
     double best = sum.squaredNorm();
@@ -54,7 +52,7 @@ SignBracket enumerate(const SignProblem& problem) {
         sum -= 2.0 * static_cast<double>(signs[at(j)]) * generators.col(j);
         signs[at(j)] = static_cast<std::int8_t>(-signs[at(j)]);
         // Start afresh now and then, so that rounding does not pile up.
-        if ((code & 1023U) == 0) {
+        if ((code & (afresh - 1)) == 0) {
             sum.setZero();
             for (Index k = 0; k < problem.count; ++k)
                 sum += static_cast<double>(signs[at(k)]) * generators.col(k);
@@ -65,8 +63,9 @@ SignBracket enumerate(const SignProblem& problem) {
     SignBracket result;
     result.signs = std::move(best_signs);
     result.lower = norm_at(problem, result.signs);
-    const double scale = generators.colwise().norm().sum();
-    result.upper = std::max(std::sqrt(best), result.lower) + 1e-13 * scale;
+    // Twice `count`, because generator 0 may itself be a sum of the others (`box_maximum`).
+    result.upper = std::max(std::sqrt(best), result.lower) +
+                   detail::rounding_slack(generators, static_cast<Index>(afresh) + 2 * problem.count);
     result.proof = SignProof::enumeration;
     return result;
 }
@@ -109,10 +108,13 @@ std::string to_string(SignProof proof) {
 }
 
 double norm_at(const SignProblem& problem, std::span<const std::int8_t> signs) {
-    const detail::Generators generators = detail::generators_of(problem);
+    detail::validate(problem);
+    expects(signs.size() == at(problem.count), "{} signs for {} generators", signs.size(), problem.count);
+    const detail::UnitScale unit(problem.generators);
+    const detail::Generators generators(unit.numbers().data(), problem.dimension, problem.count);
     Vector sum = Vector::Zero(problem.dimension);
     for (Index j = 0; j < problem.count; ++j) sum += static_cast<double>(signs[at(j)]) * generators.col(j);
-    return sum.norm();
+    return unit.down(sum.norm());
 }
 
 SignBracket sign_maximum(const SignProblem& problem, const SignOptions& options) {
@@ -132,7 +134,8 @@ SignBracket sign_maximum(const SignProblem& problem, const SignOptions& options)
         result.signs.assign(at(problem.count), 1);
         return result;
     }
-    result = portfolio({kept, problem.dimension, static_cast<Index>(numbers.size())}, options);
+    result = detail::at_unit_scale({kept, problem.dimension, static_cast<Index>(numbers.size())},
+                                   [&](const SignProblem& unit) { return portfolio(unit, options); });
     std::vector<std::int8_t> signs(at(problem.count), 1);
     for (std::size_t k = 0; k < numbers.size(); ++k) signs[at(numbers[k])] = result.signs[k];
     result.signs = std::move(signs);
@@ -145,17 +148,20 @@ SignBracket box_maximum(const SignProblem& problem, double box, const SignOption
     expects(std::isfinite(box) && box > 0, "box is {}; must be a finite number greater than 0", box);
     validate(problem, options);
     // V = box (1 + sigma)/2, so sum V_j g_j = (box/2)(g_0 + sum sigma_j g_j) with g_0 = sum g_j.
+    const detail::UnitScale unit(problem.generators);
     std::vector<double> all(at(problem.dimension), 0.0);
     for (Index j = 0; j < problem.count; ++j)
         for (Index i = 0; i < problem.dimension; ++i)
-            all[at(i)] += problem.generators[at(j * problem.dimension + i)];
-    all.insert(all.end(), problem.generators.begin(), problem.generators.end());
+            all[at(i)] += unit.numbers()[at(j * problem.dimension + i)];
+    all.insert(all.end(), unit.numbers().begin(), unit.numbers().end());
     SignBracket result = sign_maximum({all, problem.dimension, problem.count + 1}, options);
     const std::int8_t orientation = result.signs.front();
     result.signs.erase(result.signs.begin());
     for (std::int8_t& sign : result.signs) sign = static_cast<std::int8_t>(sign * orientation);
-    result.lower *= box / 2;
-    result.upper *= box / 2;
+    int exponent = 0;
+    const double mantissa = std::frexp(box, &exponent);
+    result.lower = unit.down(result.lower * mantissa, exponent - 1);
+    result.upper = unit.up(result.upper * mantissa * (1 + 0x1p-51), exponent - 1);
     return result;
 }
 
@@ -171,7 +177,9 @@ double l1_relaxation(const SignProblem& problem) {
             if ((pattern >> i) & 1U) xi[i] = -1;
         best = std::max(best, (generators.transpose() * xi).cwiseAbs().sum());
     }
-    return best;
+    // Rounding takes at most 2^-53 (n + p) of the sum of all |g_ij|, which is at most p times the maximum.
+    return best *
+           (1 + 0x1p-52 * static_cast<double>((problem.count + problem.dimension) * problem.dimension));
 }
 
 }  // namespace alidade

@@ -7,6 +7,7 @@
 #include "alidade/width/sign_maximum.hpp"
 #include "local_search.hpp"
 #include "mixing.hpp"
+#include "unit_scale.hpp"
 
 namespace alidade {
 
@@ -39,7 +40,7 @@ public:
         while (open_.top().upper > best_ * (1 + options_.tolerance)) {
             const auto spent =
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-            if (nodes_ >= options_.nodes || spent > options_.seconds) break;
+            if (nodes_ >= options_.nodes || spent > options_.seconds || open_.top().free.empty()) break;
             const Node node = open_.top();
             open_.pop();
             branch(node);
@@ -47,6 +48,9 @@ public:
         }
         double upper = std::max(best_, dropped_);
         if (!open_.empty()) upper = std::max(upper, open_.top().upper);
+        // Leaves, and the sums of decided generators, are rounded: n additions, and n more if the first
+        // generator is a sum of the others (`box_maximum`).
+        upper += detail::rounding_slack(whole_, 2 * whole_.cols());
         const SignProof proof = nodes_ > 1 ? SignProof::sign_search : SignProof::semidefinite;
         return {best_, upper, proof, signs_, nodes_};
     }
@@ -138,7 +142,8 @@ private:
 }  // namespace
 
 SignBracket sign_search(const SignProblem& problem, const SignOptions& options) {
-    return SignSearch(problem, options).run();
+    return detail::at_unit_scale(problem,
+                                 [&](const SignProblem& unit) { return SignSearch(unit, options).run(); });
 }
 
 SignBracket semidefinite_bracket(const SignProblem& problem) {

@@ -5,6 +5,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/width/sign_maximum.hpp"
+#include "unit_scale.hpp"
 
 namespace alidade {
 
@@ -109,8 +110,11 @@ WidthBracket Width::maximise_signs(const WidthProblem& problem, std::span<std::u
     const SignBracket signs = sign_maximum({problem.generators, problem.dimension, problem.successors},
                                            {.tolerance = options_.tolerance, .nodes = options_.nodes});
     for (std::size_t j = 0; j < witness.size(); ++j) witness[j] = signs.signs[j] > 0 ? 1 : 0;
-    // The same vertex summed in another order may differ by rounding, and by no more.
-    return {width_at(problem, witness), signs.upper / 2 * (1 + 1e-12), WidthProof::signs};
+    // The same vertex summed in another order may differ by rounding, and so may G 1: by m additions, each
+    // of 2^-53 sum_j |g_ij| in coordinate i, which is at most the maximum over signs.
+    const double additions = static_cast<double>(problem.successors);
+    const double slack = 1e-12 + 1e-15 * additions * std::sqrt(static_cast<double>(problem.dimension));
+    return {width_at(problem, witness), signs.upper / 2 * (1 + slack), WidthProof::signs};
 }
 
 WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t> witness) {
@@ -118,10 +122,17 @@ WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t>
     expects(problem.generators.size() == at(m * p) && witness.size() == at(m),
             "width problem has {} numbers and a witness of {}; must be {} and {}", problem.generators.size(),
             witness.size(), m * p, m);
-    const bool nothing = std::ranges::all_of(problem.generators, [](double g) { return g == 0; });
-    if (nothing) {
+    const double largest = detail::largest_of(problem.generators);
+    if (largest == 0) {
         std::ranges::fill(witness, std::uint8_t{0});
         return {};
+    }
+    if (!detail::has_ordinary_scale(largest)) {
+        const detail::UnitScale unit(problem.generators);
+        WidthBracket result = bracket({unit.numbers(), p, m}, witness);
+        result.lower = unit.down(result.lower);
+        result.upper = unit.up(result.upper);
+        return result;
     }
     // Tangent features sum to zero up to the rounding of the base models, which is not small next to base
     // models that nearly agree; |V| and |1-V| differ by at most this.
