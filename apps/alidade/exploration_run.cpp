@@ -10,6 +10,7 @@
 #include "interruption.hpp"
 #include "numbers.hpp"
 #include "progress.hpp"
+#include "recall.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -73,7 +74,7 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
     const Problem& problem = store.problem();
     const RunOptions& options = store.options();
     Exploration exploration(task_of(problem), find_explorer(options.algorithm),
-                            {options.delta, options.seed, options.schedule, aim.threads});
+                            explorer_options(options, aim.threads));
     if (auto checkpoint = store.checkpoint())
         exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
     const auto previous = store.result();
@@ -102,18 +103,34 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
     }
     RunResult result = result_of(exploration, stopped, before);
     store.save(RunCheckpoint{exploration.memory(), exploration.counts()}, result);
-    return {stopped, exploration.best(), std::move(result), exploration.trace()};
+    return {stopped, exploration.best(), std::move(result), exploration.trace(),
+            exploration.explorer().replan_bound()};
 }
+
+namespace {
+
+void describe_constants(const Constants& constants, ordered_json& object) {
+    object["constants"] = constants.regression.paper ? "paper" : "sharp";
+    if (constants.regression.paper) object["planned_episodes"] = constants.regression.episodes;
+    const std::string names = names_left_out(constants.regression.sharpenings);
+    if (!names.empty()) object["without"] = names;
+    if (constants.width != WidthMethod::exact)
+        object["width"] = constants.width == WidthMethod::l1 ? "l1" : "sdp";
+    if (constants.ties == Ties::first) object["ties"] = "first";
+}
+
+}  // namespace
 
 ordered_json to_json(const Explored& explored, const RunStore& store, const Aim& aim) {
     const RunOptions& options = store.options();
     const RunResult& result = explored.result;
     ordered_json object;
     object["algorithm"] = options.algorithm;
-    object["constants"] = options.constants;
+    describe_constants(parse_constants(options.constants), object);
     object["problem"] = store.source();
     object["episodes"] = result.episodes;
     object["replans"] = result.replans;
+    object["replan_bound"] = explored.replan_bound;
     object["replan"] = to_string(options.schedule);
     object["seed"] = options.seed;
     object["delta"] = options.delta;
@@ -140,10 +157,11 @@ std::string describe(const Explored& explored, const RunStore& store, const Voic
     const Problem& problem = store.problem();
     const RunResult& result = explored.result;
     const std::string folder = store.folder().string();
-    std::string text = fmt::format("{} {}\n  {} episodes with {} policies by {} ({} constants); {}.\n\n",
-                                   voice.bold("Explored"), store.source(), with_commas(result.episodes),
-                                   with_commas(result.replans), store.options().algorithm,
-                                   store.options().constants, stop_in_words(explored.stopped));
+    std::string text =
+        fmt::format("{} {}\n  {} episodes with {} policies (at most {}) by {} (constants: {}); {}.\n\n",
+                    voice.bold("Explored"), store.source(), with_commas(result.episodes),
+                    with_commas(result.replans), with_commas(explored.replan_bound),
+                    store.options().algorithm, store.options().constants, stop_in_words(explored.stopped));
     text += describe(explored.knowledge.certificate, problem.shape(), voice) + "\n";
     if (problem.shape().learned_steps() > 0)
         text += describe_weights(explored.knowledge.learned.model(), voice) + "\n";

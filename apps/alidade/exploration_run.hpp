@@ -25,6 +25,7 @@ struct Explored {
     Knowledge knowledge;
     RunResult result;
     std::vector<TracePoint> trace;
+    std::int64_t replan_bound = 0;  ///< policies that the schedule could have computed at most
 };
 
 /// Takes up the stored run (or begins it), explores its simulated problem until the aim, the budget or

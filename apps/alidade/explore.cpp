@@ -7,6 +7,7 @@
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/io/run_store.hpp"
+#include "alidade/theory/hoeffding_bound.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
 #include "numbers.hpp"
@@ -21,7 +22,7 @@ constexpr std::int64_t default_episodes = 100'000;
 
 struct Arguments {
     std::string source, folder, algorithm = explorers().front().name, constants, episodes,
-                                replan = to_string(Schedule{});
+                                replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped";
     std::optional<double> target, delta;
     std::uint64_t seed = 0;
     int threads = 0;
@@ -30,6 +31,37 @@ struct Arguments {
 
 const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
                            "alidade explore --help lists the flags and what they take"};
+
+/// The budget: the flag, the problem's, or the default; for the paper's constants with a target alone, what
+/// Theorem 1 asks for [design decision 4].
+std::int64_t budget_of(const Arguments& given, const Problem& problem, double delta) {
+    if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1);
+    if (problem.target().episodes) return *problem.target().episodes;
+    const auto target = given.target ? given.target : problem.target().epsilon;
+    if (given.constants != "paper" || !target) return default_episodes;
+    const bool base_models = problem.features().kind() == FeatureKind::base_models;
+    const Index d = problem.features().features();
+    const double norm = base_models ? base_model_norm_bound(d) : problem.features().norm_bound();
+    const double episodes = hoeffding_episodes({d, problem.shape().horizon, norm, delta}, *target);
+    return static_cast<std::int64_t>(std::min(std::ceil(episodes), 9e18));
+}
+
+Constants constants_of(const Arguments& given, const ExplorerEntry& entry, std::int64_t budget) {
+    const std::string name = given.constants.empty() ? entry.constants.front() : given.constants;
+    expects(std::find(entry.constants.begin(), entry.constants.end(), name) != entry.constants.end(),
+            "--constants is '{}'; {} has {}", name, entry.name, fmt::join(entry.constants, ", "));
+    Constants constants;
+    constants.regression.paper = name == "paper";
+    expects(!constants.regression.paper || given.without.empty(),
+            "--without is '{}'; the paper's constants have no sharpenings to leave out", given.without);
+    if (constants.regression.paper)
+        constants.regression.episodes = budget;
+    else
+        constants.regression.sharpenings = sharpenings_without(given.without);
+    constants.width = parse_width_method(given.width);
+    constants.ties = parse_ties(given.ties);
+    return constants;
+}
 
 RunOptions options_of(const Arguments& given, const Problem& problem) {
     RunOptions options;
@@ -45,21 +77,16 @@ RunOptions options_of(const Arguments& given, const Problem& problem) {
     explaining(flag_context, [&] {
         const ExplorerEntry& entry = find_explorer(given.algorithm);
         options.schedule = parse_schedule(given.replan);
-        options.constants = given.constants.empty() ? entry.constants.front() : given.constants;
-        expects(std::find(entry.constants.begin(), entry.constants.end(), options.constants) !=
-                    entry.constants.end(),
-                "--constants is '{}'; {} has {}", options.constants, entry.name,
-                fmt::join(entry.constants, ", "));
+        options.constants = to_string(constants_of(given, entry, budget_of(given, problem, options.delta)));
     });
     return options;
 }
 
-Aim aim_of(const Arguments& given, const Problem& problem) {
+Aim aim_of(const Arguments& given, const Problem& problem, double delta) {
     Aim aim;
     aim.threads = thread_count(given.threads);
     aim.target = given.target ? given.target : problem.target().epsilon;
-    aim.episodes = given.episodes.empty() ? problem.target().episodes.value_or(default_episodes)
-                                          : parse_count(given.episodes, "--episodes", 1);
+    aim.episodes = budget_of(given, problem, delta);
     if (aim.target && !(*aim.target > 0 && std::isfinite(*aim.target)))
         throw UserError(fmt::format("--target is {}; must be greater than 0", *aim.target),
                         {"the command line", "no finite number of episodes gives a certificate of 0 or less",
@@ -125,7 +152,7 @@ int explore(const Arguments& given, const Voice& voice) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
     require_truth(problem, given.source);
     const RunOptions options = options_of(given, problem);
-    const Aim aim = aim_of(given, problem);
+    const Aim aim = aim_of(given, problem, options.delta);
     RunStore store = open_or_create(given, problem, options);
     const Explored explored = explore_into(store, aim, voice);
     if (explored.stopped == Stopped::interrupted)
@@ -139,6 +166,12 @@ int explore(const Arguments& given, const Voice& voice) {
     else
         voice.result(describe(explored, store, voice));
     return exit_code(explored.stopped, aim);
+}
+
+std::string all_sharpenings() {
+    std::string names;
+    for (const SharpeningEntry& entry : sharpenings()) names += (names.empty() ? "" : ",") + entry.name;
+    return names;
 }
 
 std::string algorithms() {
@@ -160,7 +193,15 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("-o,--output", given->folder, "Folder of the run; one that exists is resumed")
         ->required();
     command->add_option("--algorithm", given->algorithm, "One of " + algorithms())->capture_default_str();
-    command->add_option("--constants", given->constants, "Constants of the algorithm [its best: sharp]");
+    command->add_option("--constants", given->constants,
+                        "sharp, or paper: as printed, errata mended, for a number of episodes known "
+                        "beforehand [sharp]");
+    command->add_option("--without", given->without,
+                        "Sharpenings to leave out, to see what they buy: " + all_sharpenings());
+    command->add_option("--width", given->width, "Inner maximum over values: exact, sdp or l1")
+        ->capture_default_str();
+    command->add_option("--ties", given->ties, "Among clipped values: unclipped, or first as printed")
+        ->capture_default_str();
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");

@@ -31,10 +31,14 @@ RunStore open_run(const std::string& folder) {
         [&] { return RunStore::open(folder); });
 }
 
+ExplorerOptions explorer_options(const RunOptions& options, int threads) {
+    return {options.delta, options.seed, options.schedule, threads, parse_constants(options.constants)};
+}
+
 Knowledge recall(const RunStore& store, int threads) {
     const RunOptions& options = store.options();
     const ExplorerEntry& algorithm = find_explorer(options.algorithm);
-    const ExplorerOptions explorer{options.delta, options.seed, options.schedule, threads};
+    const ExplorerOptions explorer = explorer_options(options, threads);
     const Task task = task_of(store.problem());
     if (const auto result = store.result()) return algorithm.recompute(task, result->evidence, explorer);
     auto checkpoint = store.checkpoint();

@@ -18,6 +18,9 @@ RunStore open_run(const std::string& folder);
 /// checkpoint. Throws UserError if nothing was stored yet.
 Knowledge recall(const RunStore& store, int threads);
 
+/// The explorer's options of a stored run.
+ExplorerOptions explorer_options(const RunOptions& options, int threads);
+
 /// --threads: 0 stands for all cores.
 int thread_count(int wanted);
 

@@ -123,7 +123,10 @@ void planning() {
         for (std::size_t way = 0; way < 3; ++way) {
             pass.take_witnesses(witness);
             const auto begin = std::chrono::steady_clock::now();
-            for (int h = 0; h < 19; ++h) pass.run({0, &sets[0], 1.0, next, 3}, values, ways[way]);
+            for (int h = 0; h < 19; ++h)
+                pass.run(
+                    {0, &sets[0].estimate().inverse_factor, &sets[0].projection().coordinates, 1.0, next, 3},
+                    values, ways[way]);
             const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
             least[way] = std::min(least[way], time.count());
         }

@@ -55,7 +55,9 @@ Outcome run(const Case& given, int ascents, const detail::PlanningPass::Options&
     detail::PlanningPass pass(*given.features, given.tangent, 2);
     pass.take_witnesses(given.witness);
     std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
-    pass.run({1, &given.sets[1], 2.5, given.next, ascents}, values, options);
+    pass.run({1, &given.sets[1].estimate().inverse_factor, &given.sets[1].projection().coordinates, 2.5,
+              given.next, ascents},
+             values, options);
     return {values, pass.witnesses()};
 }
 

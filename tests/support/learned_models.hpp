@@ -46,7 +46,7 @@ inline Knowledge knowledge_about(const MixtureModel& truth, std::uint64_t seed, 
     LearnedModel learned(features, truth.shape().horizon, truth.start(), homogeneous, std::move(confidence),
                          delta);
     RewardFreeCertificate certificate =
-        certify_reward_free(learned, DeviationTable(learned, widths), 1000000);
+        certify_reward_free(learned, DeviationTable(learned, widths), {.contributions = 1000000});
     return {std::move(learned), std::move(certificate), 0};
 }
 

@@ -16,7 +16,7 @@ struct Contribution {
     Step step = 0;
     State state = 0;
     Action action = 0;
-    double amount = 0;  ///< in units of loss; all contributions sum to the bound, less the rounding slack
+    double amount = 0;  ///< in units of loss; all sum to their candidate, less the rounding slack
 };
 
 /// The claim: with probability 1 - failure_probability, for every reward in [0,1] at once, a policy
@@ -31,14 +31,31 @@ struct RewardFreeCertificate {
     std::vector<Contribution> contributions;                 ///< the largest, in falling order
 };
 
-/// Certifies by two recursions on the same confidence event and reports the smaller:
+/// What values at the next step range over: H-1-h, or all of H as the paper has it.
+struct ValueRanges {
+    Index horizon = 1;
+    bool exact = true;
+
+    double at(Step h) const noexcept { return static_cast<double>(exact ? horizon - 1 - h : horizon); }
+};
+
+struct RewardFreeOptions {
+    bool coupling = true;            ///< the candidate `coupling`
+    bool span = true;                ///< the candidate `span`
+    bool ranges = true;              ///< values range over H-1-h; false: H, to see what it costs
+    std::size_t contributions = 10;  ///< how many are returned
+};
+
+/// Certifies by recursions on the same confidence event and reports the smallest:
 ///  - `model`: D_h = (P - P~) V + P~ D_{h+1}, so E_h = max_a min(H-1-h, (H-1-h) tau + P~ E_{h+1})
 ///    [oracle §0.4];
 ///  - `coupling`: the part of P~ that a coupling with the truth may lose is taken from the successors
-///    with the smallest error: W_h = max_a ((H-1-h) tau + (P~ less mass tau) W_{h+1}) [likelihood §4 A].
-/// The bound is twice the value at the start, plus a rounding slack. `most` contributions are returned.
+///    with the smallest error: W_h = max_a ((H-1-h) tau + (P~ less mass tau) W_{h+1}) [likelihood §4 A];
+///  - `span`: see span.hpp.
+/// The bound is twice the value at the start, plus a rounding slack. Contributions are those of `coupling`
+/// where it is asked for, else of `model`: they say where to look, also when `span` is the smallest.
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
-                                          std::size_t most = 10);
+                                          const RewardFreeOptions& options = {});
 
 /// E_h or W_h and the actions that attain them, for one of the recursions above.
 struct ErrorRecursion {
@@ -46,7 +63,9 @@ struct ErrorRecursion {
     std::vector<Action> actions;  ///< (H-1) x S: the worst action
 };
 
-ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations);
-ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations);
+ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                               const RewardFreeOptions& options = {});
+ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                  const RewardFreeOptions& options = {});
 
 }  // namespace alidade

@@ -28,14 +28,21 @@ struct ConfidenceRecord {
     bool operator==(const ConfidenceRecord&) const = default;
 };
 
+/// How the radius about the projection of the estimate is had from that about the estimate.
+enum class RefinedRadius {
+    by_projection,  ///< sqrt(radius^2 - residual^2 + 2 gap) [theory §3a]
+    doubled,        ///< 2 radius, by the triangle inequality, as the paper does
+};
+
 /// The weights of one step that the data leave possible: those of the parameter set within `radius` of
 /// the estimate in the norm of the precision. A value: immutable, cheap to copy.
 class ConfidenceSet {
 public:
     /// `radius` is about the estimate; the set is projected onto the parameters and the radius about the
-    /// projection refined [theory §3a]. Throws ModelContradiction if the set misses the parameters:
-    /// then the confidence event has failed.
-    ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius);
+    /// projection refined. Throws ModelContradiction if the set misses the parameters: then the confidence
+    /// event has failed.
+    ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius,
+                  RefinedRadius refined = RefinedRadius::by_projection);
 
     Index features() const noexcept { return parts_->projection.weights.size(); }
     Index dimension() const noexcept { return parts_->estimate.coordinates.size(); }
@@ -47,7 +54,7 @@ public:
     const Vector& estimated_weights() const noexcept { return parts_->estimated_weights; }
     /// Radius about the estimate.
     double radius() const noexcept { return parts_->radius; }
-    /// Radius about `weights()`: sqrt(radius^2 - residual^2 + 2 gap).
+    /// Radius about `weights()`.
     double refined_radius() const noexcept { return parts_->refined_radius; }
     const ParameterSet& parameters() const noexcept { return parts_->parameters; }
 

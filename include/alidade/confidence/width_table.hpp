@@ -34,5 +34,10 @@ struct WidthTable {
 void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
                     std::span<const ConfidenceSet> sets, const WidthOptions& options, int threads,
                     WidthTable& table);
+/// The same for metrics given by inverses of their lower Cholesky factors, in the coordinates of `features`,
+/// which need not be those of the hull.
+void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
+                    std::span<const Matrix> inverse_factors, const WidthOptions& options, int threads,
+                    WidthTable& table);
 
 }  // namespace alidade

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "alidade/certify/knowledge.hpp"
+#include "alidade/explore/constants.hpp"
 #include "alidade/explore/schedule.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/model/policy.hpp"
@@ -34,6 +35,7 @@ struct ExplorerOptions {
     std::uint64_t seed = 0;  ///< of the explorer's own draws (ties)
     Schedule schedule;       ///< when to replan
     int threads = 1;         ///< at least one; results do not depend on it
+    Constants constants;     ///< of the regression
 };
 
 /// Decides where to look next. Ask for a deployment, run it, tell what was counted. Which experiments
@@ -52,6 +54,9 @@ public:
 
     virtual std::int64_t episodes() const = 0;  ///< told so far
     virtual std::int64_t replans() const = 0;   ///< policies computed, the first included
+    /// At least `replans` of a run that was not cut short on the way, known from the data and the schedule
+    /// alone [theory §3e].
+    virtual std::int64_t replan_bound() const = 0;
 
     /// What `knowledge` rests on, and nothing more: the catalogue recomputes it from this.
     virtual Record evidence() const = 0;

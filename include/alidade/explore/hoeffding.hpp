@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/confidence/value_regression.hpp"
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/explore/explorer.hpp"
@@ -26,7 +26,8 @@ enum class ActionRule {
 /// The paper's Algorithm 1 with the sharp constants of [theory §3]: value-targeted ridge regression in
 /// the tangent space, features and targets from the V in {0,1} that attains each pair's width, and the
 /// greedy policy of E_h = max_a min(H-1-h, (H-1-h) beta width + P~ E_{h+1}) in place of the paper's
-/// doubly optimistic Q [paper, Alg. 1 lines 8-13; oracle §0.4].
+/// doubly optimistic Q [paper, Alg. 1 lines 8-13; oracle §0.4]. With the paper's constants, Algorithm 1 as
+/// printed, each departure said at its line in the source.
 class HoeffdingExplorer final : public Explorer {
 public:
     HoeffdingExplorer(Task task, ExplorerOptions options, ActionRule rule = ActionRule::optimistic);
@@ -37,6 +38,7 @@ public:
     Knowledge knowledge() override;
     std::int64_t episodes() const override { return episodes_; }
     std::int64_t replans() const override { return replans_; }
+    std::int64_t replan_bound() const override;
     Record evidence() const override;
     Record memory() const override;
     void restore(const Record& memory) override;
@@ -48,6 +50,8 @@ private:
     void replan();
     bool refresh_due() const;
     void choose_actions(int ascents);
+    Action choose(const double* values, Step h, State s) const;
+    void bracket(const WidthOptions& effort, std::span<const RegressionSet> sets, WidthTable& widths) const;
     void observe(Index set, Index pair, const std::int64_t* seen);
     bool determinant_doubled() const;
 
@@ -55,14 +59,13 @@ private:
     ExplorerOptions options_;
     ActionRule rule_;
     Shape shape_;
-    ParameterSet parameters_;
-    TangentFeatures tangent_;
+    ValueRegression regression_;
     std::vector<RidgeStatistics> statistics_;
     std::int64_t episodes_ = 0, replans_ = 0;
 
     // Of the policy in force:
     std::shared_ptr<const Policy> policy_;
-    std::vector<ConfidenceSet> sets_;
+    std::vector<RegressionSet> sets_;
     WidthTable widths_;                           // of the last thorough pass
     std::unique_ptr<detail::PlanningPass> pass_;  // holds the frozen witnesses V
     std::vector<double> feature_;                 // scratch: psi_V of one pair
@@ -72,10 +75,13 @@ private:
     bool widths_current_ = false;  // widths_ are those of statistics_
 };
 
-/// The knowledge that regression statistics support: sets, widths, certificate.
-Knowledge regression_knowledge(const Task& task, const TangentFeatures& tangent,
-                               std::span<const RidgeStatistics> statistics, std::int64_t episodes,
-                               double delta, int threads, const WidthOptions& effort, WidthTable& widths);
+/// The regression that a task and options ask for.
+ValueRegression value_regression(const Task& task, const ExplorerOptions& options);
+
+/// The knowledge that solved regressions and widths support: model and certificate.
+Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
+                               std::span<const RegressionSet> sets, const WidthTable& widths,
+                               std::int64_t episodes);
 
 /// The same from an explorer's evidence.
 Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const ExplorerOptions& options);

@@ -22,6 +22,8 @@ struct Schedule {
 
     /// Episodes to run now, given how many have been run: at least one.
     std::int64_t batch(std::int64_t episodes) const;
+    /// Batches that a run of so many episodes takes, without interruptions.
+    std::int64_t batches(std::int64_t episodes) const;
     bool operator==(const Schedule&) const = default;
 };
 

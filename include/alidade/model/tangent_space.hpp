@@ -23,13 +23,17 @@ struct TangentSpace {
 };
 
 /// The features in tangent coordinates: psi(s,a,s') = N' phi(s,a,s'), and what the centre predicts.
-/// Over the successors of a pair the psi sum to zero, so norms of psi_V do not change with V -> V + c.
+/// Over the successors of a pair the psi sum to zero, so norms of psi_V do not change with V -> V + c. (The
+/// same with the identity for a basis are the features in R^d, where they do not.)
 struct TangentFeatures {
     TangentSpace space;
     std::vector<double> psi;     ///< p numbers for each entry, contiguous
     std::vector<double> centre;  ///< theta_0 . phi, one number for each entry
 
     TangentFeatures(const FeatureMap& features, TangentSpace space);
+
+    /// Whether the coordinates are those of a hull, so that the psi of a pair sum to zero; not so in R^d.
+    bool centred() const noexcept { return space.dimension() < space.centre.size(); }
 };
 
 }  // namespace alidade

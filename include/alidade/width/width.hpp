@@ -25,6 +25,7 @@ enum class WidthProof {
     enumeration,  ///< every vertex was tried
     eigenvalue,   ///< |G s|^2 <= (sum y) lambda_max(sum g g'/y) for one y > 0 [oracle §0.3]
     signs,        ///< the portfolio of sign_maximum.hpp: exact for p <= 2, else branch and bound
+    relaxation,   ///< the L1 norm instead of the Euclidean one
 };
 
 /// lower <= maximum <= upper; `lower` is attained by the witness, up to rounding; `upper` is rounded outward.
@@ -34,7 +35,15 @@ struct WidthBracket {
     WidthProof proof = WidthProof::trivial;
 };
 
+/// How upper ends are had.
+enum class WidthMethod {
+    exact,         ///< exactly where that is cheap, else as `nodes` says
+    semidefinite,  ///< by the semidefinite bound alone: within sqrt(pi/2)
+    l1,            ///< by the paper's L1 relaxation: within sqrt(p); for comparison
+};
+
 struct WidthOptions {
+    WidthMethod method = WidthMethod::exact;
     Index exact_successors = 12;  ///< enumerate up to this many successors, 1 to 20
     Index ascent_steps = 50;      ///< at most so many ascent steps from a start
     Index nodes = 0;              ///< of branch and bound for more successors; 0: one eigenvalue bound
@@ -59,6 +68,7 @@ private:
     double enumerate(const WidthProblem& problem, std::span<std::uint8_t> witness);
     double search(const WidthProblem& problem, std::span<std::uint8_t> witness);
     WidthBracket maximise_signs(const WidthProblem& problem, std::span<std::uint8_t> witness);
+    WidthBracket relax(const WidthProblem& problem, std::span<std::uint8_t> witness);
     double flip_one_by_one(const WidthProblem& problem, std::span<std::uint8_t> witness);
 
     WidthOptions options_;

@@ -6,6 +6,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/regression.hpp"
+#include "set_backup.hpp"
 
 namespace alidade {
 
@@ -15,45 +16,13 @@ std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
 }
 
-/// Bounds of E[value(s')] over the confidence set of step h, and over all laws that are farther from it by
-/// the misspecification at most: they move a value by that share of its span [theory §1.1]. The last step's
-/// value is zero.
-class Backup {
-public:
-    explicit Backup(const LearnedModel& learned)
-        : learned_(learned), direction_(at(learned.model().features().features())) {}
-
-    Interval operator()(Step h, Index pair, const std::vector<double>& value) {
-        if (h + 1 >= learned_.shape().horizon) return {0, 0};
-        const FeatureMap& features = learned_.model().features();
-        const Index d = features.features();
-        std::ranges::fill(direction_, 0.0);
-        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
-            const double v = value[at(features.targets()[at(e)])];
-            const double* phi = features.values().data() + e * d;
-            for (Index i = 0; i < d; ++i) direction_[at(i)] += v * phi[i];
-        }
-        Interval range = learned_.set(h).range(direction_);
-        if (learned_.misspecification() > 0) {
-            const auto [least, most] = std::ranges::minmax(value);
-            const double off = learned_.misspecification() * (most - least);
-            range = {std::max(least, range.lower - off), std::min(most, range.upper + off)};
-        }
-        return range;
-    }
-
-private:
-    const LearnedModel& learned_;
-    std::vector<double> direction_;
-};
-
 struct Bounds {
     double policy_lower, policy_upper, optimal_upper;
 };
 
 Bounds recurse(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
     const Shape& shape = learned.shape();
-    Backup backup(learned);
+    detail::SetBackup backup(learned);
     const std::vector<double> zero(at(shape.states), 0.0);
     std::vector<double> lower = zero, upper = zero, best = zero;
     std::vector<double> next_lower = zero, next_upper = zero, next_best = zero;

@@ -1,9 +1,13 @@
 #include "alidade/certify/reward_free.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 
+#include "alidade/certify/span.hpp"
 #include "alidade/theory/regression.hpp"
 #include "coupling.hpp"
+#include "error_recursion.hpp"
 
 namespace alidade {
 
@@ -20,42 +24,14 @@ struct Scratch {
 };
 
 /// Leaves in `scratch.probabilities` what P~ keeps of its mass; returns the backup.
-double coupling_backup(const LearnedModel& learned, Step h, Index pair, double tau,
+double coupling_backup(const LearnedModel& learned, Step h, Index pair, double tau, double range,
                        std::span<const double> next, Scratch& scratch) {
     const auto targets = learned.model().features().targets(pair);
     const auto law = learned.model().probabilities(h, pair);
     scratch.probabilities.assign(law.begin(), law.end());
     scratch.values.clear();
     for (const std::int32_t target : targets) scratch.values.push_back(next[at(target)]);
-    return tau * static_cast<double>(learned.shape().steps_after(h)) +
-           detail::remove_mass(scratch.probabilities, scratch.values, tau, scratch.order);
-}
-
-ErrorRecursion empty_recursion(const Shape& shape) {
-    return {Matrix::Zero(shape.horizon, shape.states),
-            std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
-}
-
-/// Runs a recursion backwards; `backup(h, pair, next)` is the error bound of taking the pair's action.
-template <class Backup>
-ErrorRecursion run_backwards(const Shape& shape, Backup backup) {
-    ErrorRecursion result = empty_recursion(shape);
-    std::vector<double> next(at(shape.states), 0.0), now(at(shape.states), 0.0);
-    for (Step h = shape.horizon - 2; h >= 0; --h) {
-        for (State s = 0; s < shape.states; ++s) {
-            double best = -1;
-            for (Action a = 0; a < shape.actions; ++a) {
-                const double value = backup(h, shape.pair(s, a), next);
-                if (value <= best) continue;
-                best = value;
-                result.actions[at(h * shape.states + s)] = a;
-            }
-            now[at(s)] = best;
-            result.values(h, s) = best;
-        }
-        std::swap(now, next);
-    }
-    return result;
+    return tau * range + detail::remove_mass(scratch.probabilities, scratch.values, tau, scratch.order);
 }
 
 double start_value(const LearnedModel& learned, const ErrorRecursion& recursion) {
@@ -87,15 +63,12 @@ std::vector<Contribution> decompose(const LearnedModel& learned, const ErrorRecu
 }
 
 std::vector<Contribution> model_contributions(const LearnedModel& learned, const DeviationTable& deviations,
-                                              const ErrorRecursion& recursion) {
+                                              const ErrorRecursion& recursion, const ValueRanges& ranges) {
     const Shape& shape = learned.shape();
     // Where the recursion is clipped, the clip is what is added and nothing later counts.
-    const auto clipped = [&](Step h, State s) {
-        return recursion.values(h, s) >= static_cast<double>(shape.steps_after(h));
-    };
+    const auto clipped = [&](Step h, State s) { return recursion.values(h, s) >= ranges.at(h); };
     const auto added = [&](Step h, State s, Action a) {
-        return clipped(h, s) ? recursion.values(h, s)
-                             : static_cast<double>(shape.steps_after(h)) * deviations.at(h, shape.pair(s, a));
+        return clipped(h, s) ? recursion.values(h, s) : ranges.at(h) * deviations.at(h, shape.pair(s, a));
     };
     const auto move = [&](Step h, State s, Action a, double mass, std::vector<double>& next) {
         if (clipped(h, s)) return;
@@ -108,17 +81,17 @@ std::vector<Contribution> model_contributions(const LearnedModel& learned, const
 
 std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
                                                  const DeviationTable& deviations,
-                                                 const ErrorRecursion& recursion) {
+                                                 const ErrorRecursion& recursion, const ValueRanges& ranges) {
     const Shape& shape = learned.shape();
     Scratch scratch;
     std::vector<double> values(at(shape.states));
     const auto added = [&](Step h, State s, Action a) {
-        return static_cast<double>(shape.steps_after(h)) * deviations.at(h, shape.pair(s, a));
+        return ranges.at(h) * deviations.at(h, shape.pair(s, a));
     };
     const auto move = [&](Step h, State s, Action a, double mass, std::vector<double>& next) {
         const Index pair = shape.pair(s, a);
         for (State t = 0; t < shape.states; ++t) values[at(t)] = recursion.values(h + 1, t);
-        coupling_backup(learned, h, pair, deviations.at(h, pair), values, scratch);
+        coupling_backup(learned, h, pair, deviations.at(h, pair), ranges.at(h), values, scratch);
         const auto targets = learned.model().features().targets(pair);
         for (std::size_t j = 0; j < targets.size(); ++j)
             next[at(targets[j])] += mass * scratch.probabilities[j];
@@ -126,57 +99,79 @@ std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
     return decompose(learned, recursion, added, move);
 }
 
+void keep_largest(std::vector<Contribution>& contributions, std::size_t most) {
+    const std::size_t kept = std::min(most, contributions.size());
+    std::ranges::partial_sort(contributions, contributions.begin() + static_cast<std::ptrdiff_t>(kept),
+                              [](const Contribution& a, const Contribution& b) {
+                                  if (a.amount != b.amount) return a.amount > b.amount;
+                                  return std::tie(a.step, a.state, a.action) <
+                                         std::tie(b.step, b.state, b.action);
+                              });
+    contributions.resize(kept);
+}
+
+constexpr const char* coupling_name = "coupling";
+
 }  // namespace
 
-ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations) {
-    const Shape& shape = learned.shape();
-    return run_backwards(shape, [&](Step h, Index pair, const std::vector<double>& next) {
-        const auto range = static_cast<double>(shape.steps_after(h));
+ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                               const RewardFreeOptions& options) {
+    const ValueRanges ranges{learned.shape().horizon, options.ranges};
+    return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
+        const double range = ranges.at(h);
         return std::min(range, range * deviations.at(h, pair) + learned.model().expect(h, pair, next));
     });
 }
 
-ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations) {
+ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                  const RewardFreeOptions& options) {
+    const ValueRanges ranges{learned.shape().horizon, options.ranges};
     Scratch scratch;
-    return run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
-        return coupling_backup(learned, h, pair, deviations.at(h, pair), next, scratch);
+    return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
+        return coupling_backup(learned, h, pair, deviations.at(h, pair), ranges.at(h), next, scratch);
     });
 }
 
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
-                                          std::size_t most) {
+                                          const RewardFreeOptions& options) {
     const Shape& shape = learned.shape();
-    const auto horizon = static_cast<double>(shape.horizon);
     RewardFreeCertificate certificate;
     certificate.failure_probability = learned.delta();
-    if (deviations.zero()) {  // H = 1, one base model, or base models that agree: any plan is optimal
-        certificate.vacuous = false;
+    certificate.method = "model";
+    certificate.vacuous = false;
+    // H = 1, one base model, or base models that agree: any plan is optimal.
+    const bool known = deviations.zero();
+    const ValueRanges ranges{shape.horizon, options.ranges};
+    const double slack = known ? 0 : rounding_slack(shape.horizon);
+    double least = 0;
+    const auto offer = [&](const char* name, const ErrorRecursion& recursion) {
+        const double bound = 2 * start_value(learned, recursion) + slack;
+        // The simpler argument wins ties, but coupling, which is never worse than model, wins over it.
+        if (certificate.candidates.empty() || bound < least || (name == coupling_name && bound == least)) {
+            least = bound;
+            certificate.method = name;
+        }
+        certificate.candidates.emplace_back(name, bound);
+    };
+    const ErrorRecursion model = model_recursion(learned, deviations, options);
+    offer("model", model);
+    std::optional<ErrorRecursion> coupling;
+    if (options.coupling)
+        offer(coupling_name, coupling.emplace(coupling_recursion(learned, deviations, options)));
+    const bool coupled = certificate.method == coupling_name;
+    if (options.span) offer("span", known ? model : span_recursion(learned, deviations));
+    if (known) {
         certificate.method = "model";
-        certificate.candidates = {{"model", 0.0}, {"coupling", 0.0}};
         return certificate;
     }
-    const ErrorRecursion model = model_recursion(learned, deviations);
-    const ErrorRecursion coupling = coupling_recursion(learned, deviations);
-    const double slack = rounding_slack(shape.horizon);
-    const double by_model = 2 * start_value(learned, model) + slack;
-    const double by_coupling = 2 * start_value(learned, coupling) + slack;
-    certificate.candidates = {{"model", by_model}, {"coupling", by_coupling}};
-    const bool coupled = by_coupling <= by_model;
-    certificate.method = coupled ? "coupling" : "model";
-    const double least = std::min(by_model, by_coupling);
+    const auto horizon = static_cast<double>(shape.horizon);
     certificate.vacuous = least >= horizon;
     certificate.bound = std::min(least, horizon);
-    if (most == 0) return certificate;
-    certificate.contributions = coupled ? coupling_contributions(learned, deviations, coupling)
-                                        : model_contributions(learned, deviations, model);
-    const std::size_t kept = std::min(most, certificate.contributions.size());
-    std::ranges::partial_sort(
-        certificate.contributions, certificate.contributions.begin() + static_cast<std::ptrdiff_t>(kept),
-        [](const Contribution& a, const Contribution& b) {
-            if (a.amount != b.amount) return a.amount > b.amount;
-            return std::tie(a.step, a.state, a.action) < std::tie(b.step, b.state, b.action);
-        });
-    certificate.contributions.resize(kept);
+    if (options.contributions > 0) {
+        certificate.contributions = coupled ? coupling_contributions(learned, deviations, *coupling, ranges)
+                                            : model_contributions(learned, deviations, model, ranges);
+        keep_largest(certificate.contributions, options.contributions);
+    }
     return certificate;
 }
 

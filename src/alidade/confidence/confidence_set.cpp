@@ -23,17 +23,19 @@ double rounding_of(const Projection& projection, const RidgeEstimate& estimate, 
 
 }  // namespace
 
-ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius) {
+ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius,
+                             RefinedRadius how) {
     expects(std::isfinite(radius) && radius >= 0, "radius is {}; must be a finite number of at least 0",
             radius);
     Projection projection = alidade::project(parameters, estimate.coordinates, estimate.factor);
-    const double refined = projected_radius(radius, projection.residual,
-                                            projection.gap + rounding_of(projection, estimate, radius));
+    double refined = projected_radius(radius, projection.residual,
+                                      projection.gap + rounding_of(projection, estimate, radius));
     if (std::isnan(refined))
         throw ModelContradiction(fmt::format(
             "the estimate is {:.4g} from every possible mixture, farther than the radius {:.4g}: the data "
             "contradict the base models, or the confidence event (probability 1 - delta) failed",
             projection.residual, radius));
+    if (how == RefinedRadius::doubled) refined = 2 * radius;
     Vector estimated = parameters.space().weights(estimate.coordinates);
     Matrix dual_map = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
     parts_ = std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection),

@@ -8,19 +8,16 @@
 
 namespace alidade {
 
-namespace {
-
-/// |lambda (theta - theta_0)| in the dual metric, at most: convex in theta, so a vertex of the simplex
-/// attains it; and never more than before any data [theory §3d].
-double bias(const ParameterSet& parameters, const RidgeEstimate& estimate, double regularisation) {
+double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinates,
+                   const RidgeEstimate& estimate, double regularisation) {
     const double prior = prior_bias(regularisation, parameters.radius());
     if (parameters.kind() != ParameterSetKind::simplex || estimate.factor.rows() == 0) return prior;
-    const Matrix vertices = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
+    Matrix vertices = coordinates.basis.transpose();
+    vertices.colwise() -= coordinates.basis.transpose().lazyProduct(parameters.space().centre).eval();
+    const Matrix whitened = estimate.inverse_factor.lazyProduct(vertices);
     return std::min(
-        prior, regularisation * vertices.colwise().norm().maxCoeff() * std::sqrt(1 + estimate.metric_error));
+        prior, regularisation * whitened.colwise().norm().maxCoeff() * std::sqrt(1 + estimate.metric_error));
 }
-
-}  // namespace
 
 double ridge_regularisation(const ParameterSet& parameters) {
     return ridge_regularisation(parameters.radius(), parameters.kind() == ParameterSetKind::simplex);
@@ -40,7 +37,7 @@ std::vector<ConfidenceSet> regression_sets(const ParameterSet& parameters,
         // may have done, it holds for the numbers at hand.
         const double radius =
             self_normalised_radius(estimate.log_det_ratio + estimate.log_det_error, failure) +
-            bias(parameters, estimate, regularisation) +
+            centre_bias(parameters, parameters.space(), estimate, regularisation) +
             misspecification_radius(misspecification, step.observations) + estimate.shift;
         sets.emplace_back(parameters, estimate, radius * std::sqrt(1 + estimate.metric_error));
     }

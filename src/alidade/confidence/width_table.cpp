@@ -24,6 +24,45 @@ void whiten(const double* psi, Index successors, const Matrix& inverse_factor, d
         }
 }
 
+/// Brackets pair after pair, with scratch memory. In R^d the features of a pair do not sum to zero: one more
+/// successor with minus their sum makes them, and does not change the maximum, since V and 1-V then have the
+/// same norm and one of the two leaves it out.
+class PairWidths {
+public:
+    PairWidths(const FeatureMap& features, const TangentFeatures& tangent, const WidthOptions& options)
+        : features_(features),
+          tangent_(tangent),
+          oracle_(options),
+          generators_(at((features.max_successors() + 1) * tangent.space.dimension())),
+          witness_(at(features.max_successors() + 1)) {}
+
+    WidthBracket bracket(Index pair, const Matrix& inverse_factor, std::span<std::uint8_t> witness) {
+        const Index p = tangent_.space.dimension(), m = features_.successors(pair);
+        whiten(tangent_.psi.data() + features_.first_entry(pair) * p, m, inverse_factor, generators_.data());
+        if (tangent_.centred())
+            return oracle_.bracket({std::span(generators_).first(at(m * p)), p, m}, witness);
+        for (Index i = 0; i < p; ++i) {
+            double sum = 0;
+            for (Index j = 0; j < m; ++j) sum += generators_[at(j * p + i)];
+            generators_[at(m * p + i)] = -sum;
+        }
+        const auto all = std::span(witness_).first(at(m + 1));
+        std::ranges::copy(witness, all.begin());
+        all.back() = 0;
+        const WidthBracket result =
+            oracle_.bracket({std::span(generators_).first(at((m + 1) * p)), p, m + 1}, all);
+        for (Index j = 0; j < m; ++j) witness[at(j)] = all[at(j)] ^ all.back();
+        return result;
+    }
+
+private:
+    const FeatureMap& features_;
+    const TangentFeatures& tangent_;
+    Width oracle_;
+    std::vector<double> generators_;
+    std::vector<std::uint8_t> witness_;
+};
+
 }  // namespace
 
 WidthTable::WidthTable(Index set_count, const FeatureMap& features)
@@ -49,21 +88,25 @@ std::span<const std::uint8_t> WidthTable::witness_of(Index set) const noexcept {
 void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
                     std::span<const ConfidenceSet> sets, const WidthOptions& options, int threads,
                     WidthTable& table) {
+    std::vector<Matrix> inverse_factors;
+    for (const ConfidenceSet& set : sets) inverse_factors.push_back(set.estimate().inverse_factor);
+    bracket_widths(features, tangent, inverse_factors, options, threads, table);
+}
+
+void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
+                    std::span<const Matrix> inverse_factors, const WidthOptions& options, int threads,
+                    WidthTable& table) {
     expects(threads >= 1, "threads is {}; must be at least 1", threads);
-    expects(table.sets == static_cast<Index>(sets.size()) && table.entries == features.entries(),
+    expects(table.sets == static_cast<Index>(inverse_factors.size()) && table.entries == features.entries(),
             "the width table belongs to another problem");
-    const Index p = tangent.space.dimension(), most = features.max_successors();
     for (Index set = 0; set < table.sets; ++set) {
-        const Matrix& inverse = sets[at(set)].estimate().inverse_factor;
         const auto fill = [&](Index first_pair, Index last_pair) {
-            Width oracle(options);
-            std::vector<double> generators(at(most * p));
+            PairWidths widths(features, tangent, options);
             for (Index pair = first_pair; pair < last_pair; ++pair) {
-                const Index first = features.first_entry(pair), m = features.successors(pair);
-                whiten(tangent.psi.data() + first * p, m, inverse, generators.data());
-                const WidthProblem problem{std::span(generators).first(at(m * p)), p, m};
-                const auto witness = std::span(table.witness).subspan(at(set * table.entries + first), at(m));
-                const WidthBracket bracket = oracle.bracket(problem, witness);
+                const auto witness = std::span(table.witness)
+                                         .subspan(at(set * table.entries + features.first_entry(pair)),
+                                                  at(features.successors(pair)));
+                const WidthBracket bracket = widths.bracket(pair, inverse_factors[at(set)], witness);
                 table.lower[at(set * table.pairs + pair)] = bracket.lower;
                 table.upper[at(set * table.pairs + pair)] = bracket.upper;
             }

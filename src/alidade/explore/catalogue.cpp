@@ -9,7 +9,7 @@ const std::vector<ExplorerEntry>& explorers() {
     static const std::vector<ExplorerEntry> entries = {
         {.name = "hoeffding",
          .summary = "value-targeted regression with Hoeffding bonuses: the paper's Algorithm 1",
-         .constants = {"sharp"},
+         .constants = {"sharp", "paper"},
          .make =
              [](const Task& task, const ExplorerOptions& options) {
                  return std::make_unique<HoeffdingExplorer>(task, options, ActionRule::optimistic);
@@ -17,7 +17,7 @@ const std::vector<ExplorerEntry>& explorers() {
          .recompute = recompute_hoeffding},
         {.name = "uniform",
          .summary = "uniform random actions, the baseline; the same regression and certificate",
-         .constants = {"sharp"},
+         .constants = {"sharp", "paper"},
          .make =
              [](const Task& task, const ExplorerOptions& options) {
                  return std::make_unique<HoeffdingExplorer>(task, options, ActionRule::uniform);

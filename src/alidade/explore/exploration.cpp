@@ -67,8 +67,10 @@ bool Exploration::certificate_due(bool new_policy) const {
 bool Exploration::take_if_better(Iterate& iterate) {
     Knowledge knowledge = explorer_->knowledge();
     const double bound = least_candidate(knowledge.certificate);
-    // Ties go to the latest [design decision 3].
-    if (iterate.knowledge && bound > iterate.bound) return false;
+    // Ties go to the latest [design decision 3]. The paper hands over the last [paper, Alg. 1 line 19].
+    const RegressionConstants& constants = options_.constants.regression;
+    const bool best = !constants.paper && constants.sharpenings.best_iterate;
+    if (iterate.knowledge && best && bound > iterate.bound) return false;
     iterate = {std::move(knowledge), explorer_->evidence(), bound};
     return true;
 }

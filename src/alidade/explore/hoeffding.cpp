@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "alidade/certify/deviation.hpp"
+#include "alidade/certify/printed.hpp"
 #include "alidade/certify/reward_free.hpp"
-#include "alidade/confidence/regression_sets.hpp"
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
 #include "planning_pass.hpp"
@@ -36,25 +36,25 @@ Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
 
 }  // namespace
 
+ValueRegression value_regression(const Task& task, const ExplorerOptions& options) {
+    return ValueRegression(
+        {task.features, task.horizon, task.homogeneous, task.misspecification, options.delta},
+        options.constants.regression);
+}
+
 HoeffdingExplorer::HoeffdingExplorer(Task task, ExplorerOptions options, ActionRule rule)
     : task_(std::move(task)),
       options_(options),
       rule_(rule),
       shape_(task_.shape()),
-      parameters_(ParameterSet::of(*task_.features)),
-      tangent_(*task_.features, parameters_.space()),
-      widths_(confidence_sets(task_.horizon, task_.homogeneous), *task_.features) {
+      regression_(value_regression(task_, options_)),
+      widths_(regression_.sets(), *task_.features) {
     validate(shape_);
     task_.start.validate(shape_.states);
-    expects(options_.delta > 0 && options_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
-            options_.delta);
     expects(options_.threads >= 1, "threads is {}; must be at least 1", options_.threads);
-    expects(
-        parameters_.kind() == ParameterSetKind::simplex,
-        "problem has general signed features; this algorithm needs base models ([[base]] in problem.toml)");
-    statistics_.assign(at(widths_.sets), RidgeStatistics(parameters_.space().dimension()));
+    statistics_.assign(at(widths_.sets), RidgeStatistics(regression_.dimension()));
     log_det_.resize(at(widths_.sets));
-    pass_ = std::make_unique<detail::PlanningPass>(*task_.features, tangent_, widths_.sets);
+    pass_ = std::make_unique<detail::PlanningPass>(*task_.features, regression_.features(), widths_.sets);
 }
 
 HoeffdingExplorer::~HoeffdingExplorer() = default;
@@ -69,53 +69,80 @@ bool HoeffdingExplorer::refresh_due() const {
     return static_cast<double>(episodes_) >= (1 + refresh_growth) * static_cast<double>(thorough_at_);
 }
 
+void HoeffdingExplorer::bracket(const WidthOptions& effort, std::span<const RegressionSet> sets,
+                                WidthTable& widths) const {
+    std::vector<Matrix> metrics;
+    for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
+    bracket_widths(*task_.features, regression_.features(), metrics, effort, options_.threads, widths);
+}
+
 void HoeffdingExplorer::replan() {
-    sets_ = regression_sets(parameters_, statistics_, options_.delta, task_.misspecification);
+    sets_ = regression_.solve(statistics_);
     const bool thorough = refresh_due();
     if (thorough) {
         widths_.witness = pass_->witnesses();
-        bracket_widths(*task_.features, tangent_, sets_, WidthOptions{}, options_.threads, widths_);
+        bracket({.method = options_.constants.width}, sets_, widths_);
         pass_->take_witnesses(widths_.witness);
         thorough_at_ = episodes_;
     }
     widths_current_ = thorough;
     choose_actions(thorough ? 0 : 2);
-    for (std::size_t k = 0; k < sets_.size(); ++k) log_det_[k] = sets_[k].estimate().log_det_ratio;
+    for (std::size_t k = 0; k < sets_.size(); ++k)
+        log_det_[k] = log_det_ratio(statistics_[k], regression_.regularisation());
     ++replans_;
     replan_due_ = false;
 }
 
-// Backwards through E_h = max_a min(H-1-h, (H-1-h) beta width + P~ E_{h+1}), moving the witnesses on the way.
+// Backwards through E_h = max_a min(H-1-h, (H-1-h) beta width + P~ E_{h+1}), moving the witnesses on the way;
+// with the paper's constants through Q_h = clip(theta^ . phi_V + 2u) [paper, Alg. 1 lines 12-13]. There is no
+// bonus at the last step, which the paper explores though nothing comes after it [theory §3c].
 void HoeffdingExplorer::choose_actions(int ascents) {
+    const bool paper = options_.constants.regression.paper;
     std::vector<std::int32_t> actions(at(shape_.horizon * shape_.states), 0);
     std::vector<double> next(at(shape_.states), 0.0), values(at(shape_.pairs()));
     for (Step h = shape_.horizon - 2; h >= 0; --h) {
         const Index set = task_.homogeneous ? 0 : h;
-        const ConfidenceSet& confidence = sets_[at(set)];
-        const auto range = static_cast<double>(shape_.steps_after(h));
-        pass_->run({set, &confidence, confidence.refined_radius() * range, next, ascents}, values,
-                   {.threads = options_.threads});
+        const RegressionSet& solved = sets_[at(set)];
+        const double range = regression_.range(h);
+        const double scale = range * (paper ? 2 * solved.radius : solved.refined);
+        pass_->run(
+            {set, &solved.inverse_factor, paper ? &solved.estimate : &solved.weights, scale, next, ascents},
+            values, {.threads = options_.threads});
         for (State s = 0; s < shape_.states; ++s) {
-            // The unclipped value decides: clipped ones tie while nothing is known, and the first action
-            // would win everywhere [paper, Alg. 1 lines 12-13; likelihood §8.4]. Exact ties are drawn.
             const double* value = values.data() + s * shape_.actions;
-            const double best = *std::max_element(value, value + shape_.actions);
-            const auto ties = std::count(value, value + shape_.actions, best);
-            auto chosen = std::find(value, value + shape_.actions, best);
-            if (ties > 1) {
-                Stream random(options_.seed, Purpose::ties, static_cast<std::uint64_t>(replans_),
-                              static_cast<std::uint64_t>(h * shape_.states + s));
-                for (Index skip = sample_index(random, ties); skip > 0; --skip)
-                    chosen = std::find(chosen + 1, value + shape_.actions, best);
-            }
-            actions[at(h * shape_.states + s)] = static_cast<std::int32_t>(chosen - value);
-            next[at(s)] = std::min(range, best);
+            const Action chosen = choose(value, h, s);
+            actions[at(h * shape_.states + s)] = static_cast<std::int32_t>(chosen);
+            next[at(s)] = std::clamp(value[chosen], 0.0, range);
         }
     }
     if (rule_ == ActionRule::optimistic)
         policy_ = std::make_shared<const Policy>(Policy::deterministic(shape_, std::move(actions)));
     else if (!policy_)
         policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
+}
+
+// The unclipped value decides: clipped ones tie while nothing is known, and the first action would win
+// everywhere, as it does in a printed argmax [paper, Alg. 1 lines 12-13; likelihood §8.4]. Exact ties are
+// drawn.
+Action HoeffdingExplorer::choose(const double* value, Step h, State s) const {
+    if (options_.constants.ties == Ties::first) {
+        const double range = regression_.range(h);
+        return std::max_element(value, value + shape_.actions,
+                                [&](double a, double b) {
+                                    return std::clamp(a, 0.0, range) < std::clamp(b, 0.0, range);
+                                }) -
+               value;
+    }
+    const double best = *std::max_element(value, value + shape_.actions);
+    const auto ties = std::count(value, value + shape_.actions, best);
+    auto chosen = std::find(value, value + shape_.actions, best);
+    if (ties > 1) {
+        Stream random(options_.seed, Purpose::ties, static_cast<std::uint64_t>(replans_),
+                      static_cast<std::uint64_t>(h * shape_.states + s));
+        for (Index skip = sample_index(random, ties); skip > 0; --skip)
+            chosen = std::find(chosen + 1, value + shape_.actions, best);
+    }
+    return chosen - value;
 }
 
 void HoeffdingExplorer::tell(const Counts& counts) {
@@ -142,7 +169,8 @@ void HoeffdingExplorer::tell(const Counts& counts) {
 // feature, so that the noise is 1/2 at every step [theory §3c].
 void HoeffdingExplorer::observe(Index set, Index pair, const std::int64_t* seen) {
     const FeatureMap& features = *task_.features;
-    const Index p = tangent_.space.dimension(), first = features.first_entry(pair);
+    const TangentFeatures& coordinates = regression_.features();
+    const Index p = regression_.dimension(), first = features.first_entry(pair);
     feature_.assign(at(p), 0.0);
     double predicted = 0;
     std::int64_t visits = 0, hits = 0;
@@ -151,41 +179,71 @@ void HoeffdingExplorer::observe(Index set, Index pair, const std::int64_t* seen)
         visits += seen[entry];
         if (!pass_->witness(set, pair, j)) continue;
         hits += seen[entry];
-        predicted += tangent_.centre[at(entry)];
-        for (Index i = 0; i < p; ++i) feature_[at(i)] += tangent_.psi[at(entry * p + i)];
+        predicted += coordinates.centre[at(entry)];
+        for (Index i = 0; i < p; ++i) feature_[at(i)] += coordinates.psi[at(entry * p + i)];
     }
     statistics_[at(set)].add(feature_.data(), visits,
                              static_cast<double>(hits) - static_cast<double>(visits) * predicted);
 }
 
 bool HoeffdingExplorer::determinant_doubled() const {
-    const double regularisation = ridge_regularisation(parameters_);
     for (std::size_t k = 0; k < statistics_.size(); ++k)
-        if (log_det_ratio(statistics_[k], regularisation) >= log_det_[k] + std::log(2.0)) return true;
+        if (log_det_ratio(statistics_[k], regression_.regularisation()) >= log_det_[k] + std::log(2.0))
+            return true;
     return false;
 }
 
-Knowledge HoeffdingExplorer::knowledge() {
-    if (widths_current_) {
-        LearnedModel learned(task_.features, task_.horizon, task_.start, task_.homogeneous, sets_,
-                             options_.delta, task_.misspecification);
-        RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths_));
-        return {std::move(learned), std::move(certificate), episodes_};
-    }
-    WidthTable widths = widths_;  // of the same sizes; the frozen witnesses are elsewhere
-    return regression_knowledge(task_, tangent_, statistics_, episodes_, options_.delta, options_.threads,
-                                WidthOptions{}, widths);
+std::int64_t HoeffdingExplorer::replan_bound() const {
+    if (options_.schedule.kind != Schedule::Kind::doubling) return options_.schedule.batches(episodes_) + 1;
+    // Every policy but the first has a determinant that has doubled since the one before.
+    double doublings = 0;
+    for (const RidgeStatistics& step : statistics_)
+        doublings += log_det_ratio(step, regression_.regularisation()) / std::log(2.0);
+    return 1 + static_cast<std::int64_t>(doublings * (1 + 1e-12) + 1e-9);
 }
 
-Knowledge regression_knowledge(const Task& task, const TangentFeatures& tangent,
-                               std::span<const RidgeStatistics> statistics, std::int64_t episodes,
-                               double delta, int threads, const WidthOptions& effort, WidthTable& widths) {
-    std::vector<ConfidenceSet> sets =
-        regression_sets(ParameterSet::of(*task.features), statistics, delta, task.misspecification);
-    bracket_widths(*task.features, tangent, sets, effort, threads, widths);
-    LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(sets), delta,
-                         task.misspecification);
-    RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths));
+Knowledge HoeffdingExplorer::knowledge() {
+    if (widths_current_) return regression_knowledge(task_, regression_, sets_, widths_, episodes_);
+    const std::vector<RegressionSet> sets = regression_.solve(statistics_);
+    WidthTable widths = widths_;  // of the same sizes; the frozen witnesses are elsewhere
+    bracket({.method = options_.constants.width}, sets, widths);
+    return regression_knowledge(task_, regression_, sets, widths, episodes_);
+}
+
+namespace {
+
+RewardFreeCertificate printed_certificate(const Task& task, const ValueRegression& regression,
+                                          std::span<const RegressionSet> sets, const WidthTable& widths,
+                                          const LearnedModel& learned) {
+    std::vector<Vector> estimates;
+    std::vector<double> bonuses;
+    const auto horizon = static_cast<double>(task.horizon);
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+        estimates.push_back(regression.features().space.weights(sets[k].estimate));
+        for (const double width : widths.upper_of(static_cast<Index>(k)))
+            bonuses.push_back(horizon * (sets[k].radius * width + task.misspecification));
+    }
+    return certify_printed(learned, estimates, bonuses);
+}
+
+}  // namespace
+
+Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
+                               std::span<const RegressionSet> sets, const WidthTable& widths,
+                               std::int64_t episodes) {
+    std::vector<ConfidenceSet> confidence;
+    for (const RegressionSet& solved : sets) confidence.push_back(solved.set);
+    LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(confidence),
+                         regression.delta(), task.misspecification);
+    const RegressionConstants& constants = regression.constants();
+    if (constants.paper) {
+        RewardFreeCertificate certificate = printed_certificate(task, regression, sets, widths, learned);
+        return {std::move(learned), std::move(certificate), episodes};
+    }
+    const Sharpenings& sharp = constants.sharpenings;
+    RewardFreeCertificate certificate =
+        certify_reward_free(learned, DeviationTable(learned, widths),
+                            {.coupling = sharp.coupling, .span = sharp.span, .ranges = sharp.ranges});
     return {std::move(learned), std::move(certificate), episodes};
 }
 

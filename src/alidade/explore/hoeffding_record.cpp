@@ -86,7 +86,7 @@ Record HoeffdingExplorer::memory() const {
 }
 
 void HoeffdingExplorer::restore(const Record& memory) {
-    const Index p = tangent_.space.dimension();
+    const Index p = regression_.dimension();
     statistics_ = read_statistics(memory, widths_.sets, p);
     episodes_ = field(memory.integers, "episodes", 1)[0];
     const auto& progress = field(memory.integers, "progress", 4);
@@ -108,12 +108,15 @@ void HoeffdingExplorer::restore(const Record& memory) {
 }
 
 Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const ExplorerOptions& options) {
-    const ParameterSet parameters = ParameterSet::of(*task.features);
-    const TangentFeatures tangent(*task.features, parameters.space());
-    WidthTable widths(confidence_sets(task.horizon, task.homogeneous), *task.features);
-    const auto statistics = read_statistics(evidence, widths.sets, parameters.space().dimension());
-    return regression_knowledge(task, tangent, statistics, field(evidence.integers, "episodes", 1)[0],
-                                options.delta, options.threads, thorough(widths), widths);
+    const ValueRegression regression = value_regression(task, options);
+    WidthTable widths(regression.sets(), *task.features);
+    const auto sets = regression.solve(read_statistics(evidence, widths.sets, regression.dimension()));
+    std::vector<Matrix> metrics;
+    for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
+    WidthOptions effort = thorough(widths);
+    effort.method = options.constants.width;
+    bracket_widths(*task.features, regression.features(), metrics, effort, options.threads, widths);
+    return regression_knowledge(task, regression, sets, widths, field(evidence.integers, "episodes", 1)[0]);
 }
 
 }  // namespace alidade

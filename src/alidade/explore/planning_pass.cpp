@@ -199,11 +199,9 @@ PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& ta
 
 void PlanningPass::run(const Step& step, std::span<double> values, const Options& options) {
     const Index p = dimension_, pairs = features_.pairs();
-    const Matrix& root = step.confidence->estimate().inverse_factor;
+    const Matrix& root = *step.inverse_factor;
     const Matrix inverse = root.transpose().lazyProduct(root);
-    const Shared shared{
-        p,          inverse.data(), step.confidence->projection().coordinates.data(), step.next.data(),
-        step.scale, step.ascents};
+    const Shared shared{p, inverse.data(), step.weights->data(), step.next.data(), step.scale, step.ascents};
     const Index blocks = static_cast<Index>(block_start_.size()) - 1;
     const auto over = [&](Index first, Index last_block) {
         std::vector<double> scratch(at((2 * p + most_successors_) * lanes));

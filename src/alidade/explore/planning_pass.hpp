@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "alidade/confidence/confidence_set.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/types.hpp"
@@ -21,11 +20,12 @@ public:
 
     /// What the pass needs of one step.
     struct Step {
-        Index set = 0;  ///< whose witnesses
-        const ConfidenceSet* confidence = nullptr;
-        double scale = 0;              ///< of the width: radius times range
-        std::span<const double> next;  ///< S numbers: the value at the next step
-        int ascents = 0;               ///< how often the witness may move before the width is taken
+        Index set = 0;                           ///< whose witnesses
+        const Matrix* inverse_factor = nullptr;  ///< of the metric: the inverse of its lower Cholesky factor
+        const Vector* weights = nullptr;         ///< whose expectation is taken, in the features' coordinates
+        double scale = 0;                        ///< of the width: radius times range
+        std::span<const double> next;            ///< S numbers: the value at the next step
+        int ascents = 0;                         ///< how often the witness may move before the width is taken
     };
 
     /// How the pass is done; what comes out does not depend on it, bit for bit.

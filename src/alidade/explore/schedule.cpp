@@ -15,6 +15,13 @@ std::int64_t Schedule::batch(std::int64_t episodes) const {
         1, static_cast<std::int64_t>(std::floor(ratio * static_cast<double>(episodes))));
 }
 
+std::int64_t Schedule::batches(std::int64_t episodes) const {
+    if (kind == Kind::every) return episodes;
+    std::int64_t count = 0;
+    for (std::int64_t done = 0; done < episodes; ++count) done += batch(done);
+    return count;
+}
+
 Schedule parse_schedule(std::string_view text) {
     Schedule schedule;
     if (text == "every") {

@@ -117,6 +117,17 @@ WidthBracket Width::maximise_signs(const WidthProblem& problem, std::span<std::u
     return {width_at(problem, witness), signs.upper / 2 * (1 + slack), WidthProof::signs};
 }
 
+// Lower ends by the vertex that the local search finds, upper ends by the relaxation asked for.
+WidthBracket Width::relax(const WidthProblem& problem, std::span<std::uint8_t> witness) {
+    WidthBracket result;
+    result.lower = search(problem, witness);
+    const SignProblem signs{problem.generators, problem.dimension, problem.successors};
+    const bool l1 = options_.method == WidthMethod::l1;
+    result.upper = (l1 ? l1_relaxation(signs) : semidefinite_bracket(signs).upper) / 2 * (1 + 1e-12);
+    result.proof = l1 ? WidthProof::relaxation : WidthProof::signs;
+    return result;
+}
+
 WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t> witness) {
     const Index p = problem.dimension, m = problem.successors;
     expects(problem.generators.size() == at(m * p) && witness.size() == at(m),
@@ -140,7 +151,10 @@ WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t>
     trial_.assign(at(m), 1);
     const double imbalance = sum_of_witness(problem, trial_, sum_);
     WidthBracket result;
-    if (m <= options_.exact_successors) {
+    if (options_.method != WidthMethod::exact) {
+        result = relax(problem, witness);
+        result.upper += imbalance / 2;
+    } else if (m <= options_.exact_successors) {
         result.lower = enumerate(problem, witness);
         // The vertex found is the maximiser up to the rounding of norms compared with each other.
         result.upper = (result.lower + imbalance) * (1 + 1e-12);

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "alidade/confidence/value_regression.hpp"
+#include "alidade/width/width.hpp"
+
+namespace alidade {
+
+/// How an explorer chooses among actions that its clipped values do not tell apart.
+enum class Ties {
+    unclipped,  ///< the value before it is clipped decides, then a draw
+    first,      ///< the first action, as a printed argmax does: no signal while everything is clipped
+                ///< [likelihood §8.4]
+};
+
+/// Whose constants a regression explorer uses, and how.
+struct Constants {
+    RegressionConstants regression;
+    WidthMethod width = WidthMethod::exact;  ///< of the inner maximum over values
+    Ties ties = Ties::unclipped;
+
+    bool operator==(const Constants&) const = default;
+};
+
+/// "sharp", "sharp without hull,span", "paper of 100000 episodes, width l1, ties first". What is as by
+/// default is left out; parse_constants reads it back, or throws InvalidArgument with what is allowed.
+std::string to_string(const Constants& constants);
+Constants parse_constants(std::string_view text);
+
+/// "exact", "sdp" or "l1". Throws InvalidArgument with what is allowed.
+WidthMethod parse_width_method(std::string_view text);
+/// "unclipped" or "first".
+Ties parse_ties(std::string_view text);
+
+}  // namespace alidade

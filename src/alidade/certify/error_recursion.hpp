@@ -1,0 +1,36 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "alidade/certify/reward_free.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade::detail {
+
+/// Runs a recursion of value errors backwards; `backup(h, pair, next)` is the error bound of taking the
+/// pair's action.
+template <class Backup>
+ErrorRecursion run_backwards(const Shape& shape, Backup backup) {
+    const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+    ErrorRecursion result{Matrix::Zero(shape.horizon, shape.states),
+                          std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
+    std::vector<double> next(at(shape.states), 0.0), now(at(shape.states), 0.0);
+    for (Step h = shape.horizon - 2; h >= 0; --h) {
+        for (State s = 0; s < shape.states; ++s) {
+            double best = -1;
+            for (Action a = 0; a < shape.actions; ++a) {
+                const double value = backup(h, shape.pair(s, a), next);
+                if (value <= best) continue;
+                best = value;
+                result.actions[at(h * shape.states + s)] = a;
+            }
+            now[at(s)] = best;
+            result.values(h, s) = best;
+        }
+        std::swap(now, next);
+    }
+    return result;
+}
+
+}  // namespace alidade::detail

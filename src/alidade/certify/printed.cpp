@@ -1,0 +1,43 @@
+#include "alidade/certify/printed.hpp"
+
+#include <algorithm>
+
+#include "alidade/error.hpp"
+#include "alidade/theory/regression.hpp"
+#include "error_recursion.hpp"
+
+namespace alidade {
+
+RewardFreeCertificate certify_printed(const LearnedModel& learned, std::span<const Vector> estimates,
+                                      std::span<const double> bonuses) {
+    const Shape& shape = learned.shape();
+    const FeatureMap& features = learned.model().features();
+    expects(estimates.size() == learned.sets().size() &&
+                bonuses.size() == estimates.size() * static_cast<std::size_t>(shape.pairs()),
+            "{} estimates and {} bonuses for {} confidence sets of {} pairs", estimates.size(),
+            bonuses.size(), learned.sets().size(), shape.pairs());
+    const auto horizon = static_cast<double>(shape.horizon);
+    const ErrorRecursion values =
+        detail::run_backwards(shape, [&](Step h, Index pair, const std::vector<double>& next) {
+            const Index set = learned.set_index(h);
+            const double bonus = bonuses[static_cast<std::size_t>(set * shape.pairs() + pair)];
+            const double predicted =
+                estimates[static_cast<std::size_t>(set)].dot(features.phi_value(pair, next));
+            // Off the event a prediction may be negative, which the printed Q would pass on
+            // [theory §2, erratum 17].
+            return std::clamp(predicted + 2 * bonus, 0.0, horizon);
+        });
+    const Vector first = values.values.row(0).transpose();
+    const double value =
+        learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});
+    RewardFreeCertificate certificate;
+    certificate.failure_probability = learned.delta();
+    certificate.method = "printed";
+    const double bound = value > 0 ? 4 * value + rounding_slack(shape.horizon) : 0.0;
+    certificate.candidates = {{"printed", bound}};
+    certificate.vacuous = bound >= horizon;
+    certificate.bound = std::min(bound, horizon);
+    return certificate;
+}
+
+}  // namespace alidade

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade::detail {
+
+/// Bounds of E[value(s')] over the confidence set of a step, and over all laws that are farther from it by
+/// the misspecification at most: they move a value by that share of its span [theory §1.1]. The last step's
+/// value is zero.
+class SetBackup {
+public:
+    explicit SetBackup(const LearnedModel& learned)
+        : learned_(learned), direction_(static_cast<std::size_t>(learned.model().features().features())) {}
+
+    Interval operator()(Step h, Index pair, const std::vector<double>& value) {
+        if (h + 1 >= learned_.shape().horizon) return {0, 0};
+        const FeatureMap& features = learned_.model().features();
+        const Index d = features.features();
+        std::ranges::fill(direction_, 0.0);
+        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+            const double v = value[static_cast<std::size_t>(features.targets()[static_cast<std::size_t>(e)])];
+            const double* phi = features.values().data() + e * d;
+            for (Index i = 0; i < d; ++i) direction_[static_cast<std::size_t>(i)] += v * phi[i];
+        }
+        Interval range = learned_.set(h).range(direction_);
+        if (learned_.misspecification() > 0) {
+            const auto [least, most] = std::ranges::minmax(value);
+            const double off = learned_.misspecification() * (most - least);
+            range = {std::max(least, range.lower - off), std::min(most, range.upper + off)};
+        }
+        return range;
+    }
+
+private:
+    const LearnedModel& learned_;
+    std::vector<double> direction_;
+};
+
+}  // namespace alidade::detail

@@ -1,0 +1,86 @@
+#include "alidade/certify/span.hpp"
+
+#include <algorithm>
+
+#include "error_recursion.hpp"
+#include "set_backup.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr Index pairwise_limit = 500;
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// One minus the mass that all rows have in common (Doeblin): no two rows are farther apart.
+double unshared_mass(const LearnedModel& learned, Step h) {
+    const FeatureMap& features = learned.model().features();
+    std::vector<double> least(at(features.states()), 1.0), row(at(features.states()));
+    for (Index pair = 0; pair < features.pairs(); ++pair) {
+        const auto law = learned.model().probabilities(h, pair);
+        const auto targets = features.targets(pair);
+        std::ranges::fill(row, 0.0);
+        for (std::size_t j = 0; j < law.size(); ++j) row[at(targets[j])] += law[j];
+        for (std::size_t s = 0; s < row.size(); ++s) least[s] = std::min(least[s], row[s]);
+    }
+    double shared = 0;
+    for (const double mass : least) shared += mass;
+    return 1 - shared;
+}
+
+double farthest_rows(const LearnedModel& learned, Step h) {
+    const FeatureMap& features = learned.model().features();
+    std::vector<double> row(at(features.states()), 0.0);
+    double farthest = 0;
+    for (Index one = 0; one < features.pairs() && farthest < 1; ++one) {
+        const auto law = learned.model().probabilities(h, one);
+        const auto targets = features.targets(one);
+        for (std::size_t j = 0; j < law.size(); ++j) row[at(targets[j])] += law[j];
+        for (Index other = one + 1; other < features.pairs() && farthest < 1; ++other) {
+            const auto another = learned.model().probabilities(h, other);
+            const auto places = features.targets(other);
+            double common = 0;
+            for (std::size_t j = 0; j < another.size(); ++j)
+                common += std::min(another[j], row[at(places[j])]);
+            farthest = std::max(farthest, 1 - common);
+        }
+        for (const std::int32_t target : targets) row[at(target)] = 0;
+    }
+    return farthest;
+}
+
+}  // namespace
+
+double contraction(const LearnedModel& learned, Step h) {
+    const double rows =
+        learned.shape().pairs() <= pairwise_limit ? farthest_rows(learned, h) : unshared_mass(learned, h);
+    // Rows sum to one up to rounding.
+    return std::clamp(rows + 1e-12, 0.0, 1.0);
+}
+
+std::vector<double> value_spans(const LearnedModel& learned) {
+    const Index horizon = learned.shape().horizon;
+    std::vector<double> spans(at(horizon + 1), 0.0);
+    double factor = 0;
+    for (Step h = horizon - 1; h >= 0; --h) {
+        // Where data are pooled all steps have the same rows.
+        if (h + 1 < horizon && (!learned.homogeneous() || h + 2 == horizon)) factor = contraction(learned, h);
+        spans[at(h)] = std::min(static_cast<double>(horizon - h), 1 + factor * spans[at(h + 1)]);
+    }
+    return spans;
+}
+
+ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations) {
+    const Shape& shape = learned.shape();
+    const std::vector<double> spans = value_spans(learned);
+    detail::SetBackup backup(learned);
+    return detail::run_backwards(shape, [&](Step h, Index pair, const std::vector<double>& next) {
+        const auto range = static_cast<double>(shape.steps_after(h));
+        return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup(h, pair, next).upper);
+    });
+}
+
+}  // namespace alidade

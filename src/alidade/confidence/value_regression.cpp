@@ -1,0 +1,150 @@
+#include "alidade/confidence/value_regression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/regression_sets.hpp"
+#include "alidade/error.hpp"
+#include "alidade/theory/concentration.hpp"
+#include "alidade/theory/hoeffding_bound.hpp"
+#include "alidade/theory/regression.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// The coordinates of the regression. The paper's has no centre: its prior guess is theta = 0.
+TangentSpace space_of(const ParameterSet& parameters, const RegressionConstants& constants) {
+    if (!constants.paper && constants.sharpenings.hull) return parameters.space();
+    const Index d = parameters.features();
+    return {constants.paper ? Vector::Zero(d) : parameters.space().centre, Matrix::Identity(d, d)};
+}
+
+bool base_models(const ParameterSet& parameters) {
+    return parameters.kind() == ParameterSetKind::simplex;
+}
+
+/// 1/4 of ours; the paper's lambda = B^-2 about features of norm 1 and values in [0, H] is 1/(H B)^2 about
+/// values in [0, 1], and base models divided by sqrt(d), with B = sqrt(d), are base models as they are with
+/// B = 1 [theory §2, erratum 20; T27].
+double regularisation_of(const ParameterSet& parameters, const FeatureMap& features, Index horizon,
+                         bool paper) {
+    if (!paper) return ridge_regularisation(parameters.radius(), base_models(parameters));
+    const double norm = base_models(parameters) ? 1.0 : features.norm_bound();
+    return 1 / std::pow(static_cast<double>(horizon) * norm, 2);
+}
+
+/// No |psi_V| with V in [0,1] is larger: the sum of the successors' norms, or half of it where they sum to
+/// zero.
+double largest_feature(const FeatureMap& features, const TangentFeatures& tangent) {
+    const Index p = tangent.space.dimension();
+    double largest = 0;
+    for (Index pair = 0; pair < features.pairs(); ++pair) {
+        double sum = 0;
+        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e)
+            sum += Eigen::Map<const Vector>(tangent.psi.data() + e * p, p).norm();
+        largest = std::max(largest, tangent.centred() ? sum / 2 : sum);
+    }
+    return largest;
+}
+
+}  // namespace
+
+ValueRegression::ValueRegression(Setting setting, RegressionConstants constants)
+    : setting_(std::move(setting)),
+      constants_(constants),
+      parameters_(ParameterSet::of(*setting_.features)),
+      features_(*setting_.features, space_of(parameters_, constants_)),
+      sets_(confidence_sets(setting_.horizon, setting_.homogeneous)),
+      regularisation_(regularisation_of(parameters_, *setting_.features, setting_.horizon, constants_.paper)),
+      largest_feature_(largest_feature(*setting_.features, features_)) {
+    expects(setting_.delta > 0 && setting_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
+            setting_.delta);
+    expects(!constants_.paper || constants_.episodes >= 1,
+            "the paper's constants are for a number of episodes known beforehand; it is {} and must be at "
+            "least 1",
+            constants_.episodes);
+}
+
+double ValueRegression::range(Step h) const noexcept {
+    const bool short_ranges = !constants_.paper && constants_.sharpenings.ranges;
+    return static_cast<double>(short_ranges ? setting_.horizon - 1 - h : setting_.horizon);
+}
+
+double ValueRegression::bias(const RidgeEstimate& estimate) const {
+    if (constants_.sharpenings.bias)
+        return centre_bias(parameters_, features_.space, estimate, regularisation_);
+    return prior_bias(regularisation_, base_models(parameters_) ? 1.0 : setting_.features->norm_bound());
+}
+
+double ValueRegression::radius(const RidgeEstimate& estimate, std::int64_t observations) const {
+    const double off = misspecification_radius(setting_.misspecification, observations);
+    if (constants_.paper) {
+        // The printed beta is about values in [0, H] [paper, Alg. 1 line 2]; a pooled regression has H-1 rows
+        // an episode, and K in the logarithm counts rows.
+        const double norm = base_models(parameters_) ? base_model_norm_bound(parameters_.features())
+                                                     : setting_.features->norm_bound();
+        const auto pooled = static_cast<double>(setting_.homogeneous ? setting_.horizon - 1 : 1);
+        const BoundSetting printed{parameters_.features(), setting_.horizon, norm, setting_.delta};
+        return hoeffding_radius(printed, pooled * static_cast<double>(constants_.episodes)) /
+                   static_cast<double>(setting_.horizon) +
+               off;
+    }
+    const double share = constants_.sharpenings.delta ? setting_.delta : setting_.delta / 2;
+    const double failure = failure_per_set(share, sets_);
+    double log_det = estimate.log_det_ratio + estimate.log_det_error;
+    if (!constants_.sharpenings.log_det)
+        log_det = log_det_bound(
+            {dimension(), static_cast<double>(observations), largest_feature_, regularisation_});
+    return self_normalised_radius(log_det, failure) + bias(estimate) + off;
+}
+
+std::vector<RegressionSet> ValueRegression::solve(std::span<const RidgeStatistics> statistics) const {
+    std::vector<RegressionSet> result;
+    result.reserve(statistics.size());
+    for (const RidgeStatistics& step : statistics) result.push_back(solve(step));
+    return result;
+}
+
+RegressionSet ValueRegression::solve(const RidgeStatistics& statistics) const {
+    const RidgeEstimate estimate = solve_ridge(statistics, regularisation_);
+    // The exact radius bounds the exact estimate's error in the exact metric; widened by what rounding may
+    // have done, it holds for the numbers at hand.
+    const double widened =
+        (radius(estimate, statistics.observations) + estimate.shift) * std::sqrt(1 + estimate.metric_error);
+    if (!features_.centred()) return slice(statistics, estimate, widened);
+    const RefinedRadius refined =
+        constants_.sharpenings.projection ? RefinedRadius::by_projection : RefinedRadius::doubled;
+    ConfidenceSet set(parameters_, estimate, widened, refined);
+    const double about = set.refined_radius();
+    Vector weights = set.projection().coordinates;
+    return {std::move(set), estimate.inverse_factor, estimate.coordinates, std::move(weights), widened,
+            about};
+}
+
+/// The ball in R^d cut with the affine hull theta_0 + N zeta is a ball in the metric N' Lambda N about the
+/// regression's solution there; its own radius would be smaller by what the cut is off the centre, which is
+/// not taken. The projection onto the parameters is that of R^d, for they lie in the hull.
+RegressionSet ValueRegression::slice(const RidgeStatistics& statistics, const RidgeEstimate& estimate,
+                                     double radius) const {
+    const TangentSpace& hull = parameters_.space();
+    const Vector offset = hull.centre - features_.space.centre;
+    const Matrix gram = statistics.gram.selfadjointView<Eigen::Lower>();
+    RidgeStatistics inside(hull.dimension());
+    inside.gram = hull.basis.transpose() * gram * hull.basis;
+    inside.moment = hull.basis.transpose() * (statistics.moment - gram * offset - regularisation_ * offset);
+    inside.observations = statistics.observations;
+    const double entries = static_cast<double>(8 * hull.basis.size()) * 1e-16;
+    inside.rounding = statistics.rounding + entries * (gram.trace() + statistics.moment.norm());
+    const RidgeEstimate sliced = solve_ridge(inside, regularisation_);
+    const bool projected = !constants_.paper && constants_.sharpenings.projection;
+    ConfidenceSet set(parameters_, sliced, (radius + sliced.shift) * std::sqrt(1 + sliced.metric_error),
+                      projected ? RefinedRadius::by_projection : RefinedRadius::doubled);
+    const double about = set.refined_radius();
+    Vector weights = set.weights() - features_.space.centre;
+    return {std::move(set), estimate.inverse_factor, estimate.coordinates, std::move(weights), radius, about};
+}
+
+}  // namespace alidade
