@@ -123,8 +123,9 @@ Lagrangian one_ball_support(const Instance& instance) {
     double a = high - golden * (high - low), b = low + golden * (high - low);
     Lagrangian at_a = at(a), at_b = at(b), least{instance.direction.maxCoeff(), 0};
     for (int k = 0; k < 90; ++k) {
+        // Projections of estimates so far away that no digit is left have large gaps, rounded as coarsely.
         for (const Lagrangian& each : {at_a, at_b})
-            if (each.value < least.value) least = each;
+            if (each.gap < 1e-3 * instance.range() && each.value < least.value) least = each;
         if (at_a.value < at_b.value) {
             high = b, b = a, at_b = at_a;
             a = high - golden * (high - low), at_a = at(a);

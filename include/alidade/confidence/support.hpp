@@ -9,7 +9,7 @@
 namespace alidade {
 
 namespace detail {
-struct QuadraticConstraint;
+class InteriorPoint;
 }
 
 /// {zeta : |zeta - centre| <= radius} in the norm of a precision, in tangent coordinates.
@@ -37,14 +37,15 @@ struct SupportBracket {
 };
 
 struct SupportOptions {
-    double tolerance = 1e-9;  ///< wanted upper - lower, relative to the direction's range over the parameters
-    Index iterations = 100;   ///< at most so many interior-point steps for a direction
+    /// Wanted upper - lower, relative to the direction's range over the parameters (general features: over
+    /// their ball, or the direction's norm if that is smaller).
+    double tolerance = 1e-9;
+    Index iterations = 100;         ///< at most so many interior-point steps for a direction
     Index anchor_iterations = 200;  ///< at most so many to find a first member
 };
 
-/// The support function of Theta cut with ellipsoids. What the directions share (a member, whitened
-/// metrics) is computed once. Of general features' polytope only the ball enters the upper end. A value;
-/// evaluation is thread-safe and deterministic.
+/// The support function of Theta cut with ellipsoids. What the directions share (a member, the inequalities
+/// of a polytope that bind about it) is computed once. A value; evaluation is thread-safe and deterministic.
 class SupportFunction {
 public:
     /// At least one ellipsoid, of the parameters' tangent dimension.
@@ -62,29 +63,46 @@ private:
     struct Ball {
         Vector centre;
         Matrix factor;
+        double radius;     // 0, or between 1 and 2: the factor is scaled along
+        double size;       // Frobenius norm of the factor
         Matrix whitening;  // factor' / radius: the ball is |whitening (zeta - centre)| <= 1
         Matrix gram;       // whitening' whitening
-        double norm;       // Frobenius norm of the whitening
-        double radius;
+        Vector offset;     // factor' (centre - origin)
     };
     struct Goal;
+    struct Program;
 
-    std::vector<detail::QuadraticConstraint> quadratics() const;
+    Program program(std::span<const Index> cuts, bool slack) const;
+    void move_origin(const Vector& origin);
     bool settled_by_a_point();
     void find_anchor();
+    bool descend(Index& steps, Vector& x);
+    double leeway(Index entry) const;
+    double half_width(const Vector& normal) const;
+    Vector clipped(const Vector& x) const;
+    bool add_cuts(const Vector& x, double margin, std::vector<Index>& cuts) const;
     bool member(const Vector& coordinates, Vector& weights) const;
     Goal goal_of(std::span<const double> direction) const;
-    double dual_value(const Goal& goal, std::span<const Vector> parts) const;
+    double dual_value(const Goal& goal, std::span<const Vector> parts, std::span<const Index> cuts,
+                      const Vector& multipliers) const;
     bool offer(const Goal& goal, const Vector& coordinates, SupportBracket& result) const;
     bool closed_forms(const Goal& goal, SupportBracket& result) const;
     void climb(const Goal& goal, SupportBracket& result) const;
+    void complete(const Goal& goal, const detail::InteriorPoint& solver, const Program& constraints,
+                  std::vector<Vector>& parts) const;
+    bool climb_within(const Goal& goal, std::vector<Index>& cuts, SupportBracket& result) const;
 
     ParameterSet parameters_;
     SupportOptions options_;
     std::vector<Ball> balls_;  // for general features the parameters' own ball is the last
-    Matrix no_rows_;
-    Vector anchor_;  // coordinates of a member, well inside if `interior_`; no elements if none was found
-    bool interior_ = false;
+    double extent_ = 0;        // no weights are longer, nor any two members farther apart
+    Vector origin_;            // searches count coordinates from here, so that thin sets keep their digits
+    Vector row_values_;        // of a polytope's inequalities at the origin
+    std::vector<Index> cuts_;  // those of them that searches start with
+    Vector anchor_;            // of a member less the origin; no elements if none was found
+    Vector member_;            // coordinates of a member; no elements if none was found
+    double leeway_ = 0;        // by which searches may break a polytope's inequalities, relatively
+    bool interior_ = false;    // whether the anchor is well inside
     bool empty_ = false;
 };
 

@@ -12,8 +12,8 @@ InteriorPoint::InteriorPoint(const Matrix& rows, const Vector& offset,
       offset_(offset),
       quadratics_(quadratics.begin(), quadratics.end()),
       has_slack_(slack),
-      p_(rows.cols()),
-      n_(rows.cols() + (slack ? 1 : 0)),
+      p_(quadratics.front().centre->size()),
+      n_(p_ + (slack ? 1 : 0)),
       values_(constraints()),
       multipliers_(constraints()),
       whitened_(quadratics.size(), Vector(p_)),
@@ -35,6 +35,11 @@ void InteriorPoint::start(const Vector& objective, const Vector& x) {
         double most = 0;
         for (const QuadraticConstraint& each : quadratics_)
             most = std::max(most, (*each.whitening * (x - *each.centre)).squaredNorm());
+        if (rows_.cols() > p_)
+            for (Index i = 0; i < lines(); ++i) {
+                const double value = offset_[i] + rows_.row(i).head(p_).dot(x);
+                most = std::max(most, -value / rows_(i, p_));
+            }
         slack_ = 2 * most + 1;
         objective_ = Vector::Zero(n_);
         objective_[p_] = -1;
@@ -58,6 +63,7 @@ bool InteriorPoint::measure() {
     for (Index i = 0; i < lines(); ++i) {
         double sum = offset_[i];
         for (Index k = 0; k < p_; ++k) sum += rows_(i, k) * x_[k];
+        if (rows_.cols() > p_) sum += rows_(i, p_) * slack_;
         values_[i] = sum;
     }
     for (std::size_t j = 0; j < quadratics_.size(); ++j) {
@@ -94,7 +100,7 @@ bool InteriorPoint::factorise() {
             for (Index r = c; r < p_; ++r) hessian_(r, c) += multipliers_[i] * gram(r, c);
         add(multipliers_[i] / values_[i], gradients_[j], n_);
     }
-    for (Index i = 0; i < lines(); ++i) add(multipliers_[i] / values_[i], rows_.row(i), p_);
+    for (Index i = 0; i < lines(); ++i) add(multipliers_[i] / values_[i], rows_.row(i), rows_.cols());
     for (Index c = 0; c < n_; ++c) {
         const double diagonal = hessian_(c, c);
         for (Index k = 0; k < c; ++k) {
@@ -126,7 +132,7 @@ void InteriorPoint::move(const Vector& target, const Vector& twist, Direction& o
     out.x = objective_ - twist;
     for (Index i = 0; i < lines(); ++i) {
         const double weight = target[i] / values_[i];
-        for (Index k = 0; k < p_; ++k) out.x[k] += weight * rows_(i, k);
+        for (Index k = 0; k < rows_.cols(); ++k) out.x[k] += weight * rows_(i, k);
     }
     for (std::size_t j = 0; j < quadratics_.size(); ++j) {
         const Index i = lines() + at(j);
@@ -135,7 +141,7 @@ void InteriorPoint::move(const Vector& target, const Vector& twist, Direction& o
     solve(out.x);
     for (Index i = 0; i < lines(); ++i) {
         double sum = 0;
-        for (Index k = 0; k < p_; ++k) sum += rows_(i, k) * out.x[k];
+        for (Index k = 0; k < rows_.cols(); ++k) sum += rows_(i, k) * out.x[k];
         out.values[i] = sum;
     }
     for (std::size_t j = 0; j < quadratics_.size(); ++j) {
@@ -235,7 +241,7 @@ bool InteriorPoint::centre() {
     if (decrement >= 0.3) {
         const double length = best_length(combined_, 1 / (1 + decrement));
         // Off the path its points farther back are nearer; once on it, there is no need to go back.
-        if (!on_path_) barrier_ *= std::clamp(decrement, 1.0, 10.0);
+        if (!on_path_) barrier_ = std::min(barrier_ * std::clamp(decrement, 1.0, 10.0), most_barrier_);
         return advance(length, false);
     }
     on_path_ = true;
@@ -277,6 +283,7 @@ bool InteriorPoint::step() {
     // Off the path: a quadratic constraint whose multiplier has all but vanished lends the Hessian no
     // curvature, and further steps would run into it again and again. The barrier method does not.
     barrier_ = each;
+    most_barrier_ = 100 * each;
     return centre();
 }
 

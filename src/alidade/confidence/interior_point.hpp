@@ -16,16 +16,17 @@ struct QuadraticConstraint {
 
 /// Interior-point steps (Mehrotra's predictor and corrector; where that jams, the barrier method) for:
 /// maximise objective . x subject to offset + rows x >= 0 and quadratic constraints. With a slack, one more
-/// variable s loosens all quadratic constraints at once and the objective is -s. Iterates are strictly
+/// variable s loosens all quadratic constraints at once and the objective is -s; a linear constraint is
+/// loosened by s times its element of a column that `rows` may have beyond those of x. Iterates are strictly
 /// feasible; multipliers are positive, their stationarity is reached in the limit.
 class InteriorPoint {
 public:
-    /// The arguments must outlive this. `rows` may have no rows.
+    /// The arguments must outlive this. `rows` may have no rows; `quadratics` has at least one element.
     InteriorPoint(const Matrix& rows, const Vector& offset, std::span<const QuadraticConstraint> quadratics,
                   bool slack);
 
-    /// Starts at a strictly feasible x (for a slack: within the linear constraints). `objective` is ignored
-    /// with a slack.
+    /// Starts at a strictly feasible x (for a slack: within the linear constraints that it does not loosen).
+    /// `objective` is ignored with a slack.
     void start(const Vector& objective, const Vector& x);
     /// One step; false if rounding leaves no progress to be made.
     bool step();
@@ -34,6 +35,8 @@ public:
     double slack() const noexcept { return slack_; }
     /// Sum of multiplier times constraint: the gap once multipliers are stationary.
     double complementarity() const;
+    /// Multiplier of a linear constraint.
+    double multiplier(Index line) const { return multipliers_[line]; }
     /// Multiplier of a quadratic constraint (of half its excess) times whitening (x - centre).
     Vector part(std::size_t j) const { return multipliers_[lines() + at(j)] * whitened_[j]; }
 
@@ -68,6 +71,7 @@ private:
     Vector objective_, x_;
     double slack_ = 0;
     double barrier_ = 0;             // products wanted by the barrier method; 0: predictor and corrector
+    double most_barrier_ = 0;        // a slack's path has no end farther back: it could be chased for ever
     bool on_path_ = false;           // whether the barrier method has reached the central path
     Vector values_, multipliers_;    // linear constraints first, then quadratic
     std::vector<Vector> whitened_;   // whitening (x - centre)

@@ -22,9 +22,9 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 /// [oracle §B].
 class CuttingPlanes {
 public:
-    CuttingPlanes(const ParameterSet& parameters, const Vector& coordinates, const Matrix& factor)
-        : rows_(*parameters.rows()),
-          radius_(parameters.radius()),
+    CuttingPlanes(const ProbabilityRows& rows, double radius, const Vector& coordinates, const Matrix& factor)
+        : rows_(rows),
+          radius_(radius),
           estimate_(coordinates),
           factor_(factor),
           point_(coordinates),
@@ -32,22 +32,47 @@ public:
           nearest_(coordinates.size()) {}
 
     Projection run(const TangentSpace& space) {
-        while (price()) {
-            add_cuts();
-            search();
-            move_to_nearest();
+        seek();
+        keep_multipliers();
+        // Digits run out where the estimate is far away and the metric ill conditioned. That is no proof that
+        // nothing is well defined: what is left to go is a projection of its own, from nearby.
+        for (int attempt = 0; attempt < 3 && violation() > tolerance(); ++attempt) {
+            CuttingPlanes nearby(rows_, radius_, point_, factor_);
+            nearby.seek();
+            point_ = nearby.point_;
+            price();
         }
         Projection result;
         result.coordinates = point_;
         result.weights = space.weights(point_);
         result.active = static_cast<Index>(nearest_.active_set().size());
-        result.violation = std::max(0.0, worst_ < 0 ? 0.0 : -slack_[worst_]);
-        if (result.violation > 1e-12 * scale()) nothing_is_well_defined(worst_, {});
+        result.violation = violation();
+        expects(
+            result.violation <= tolerance(),
+            "an estimate of norm {:.4g} is too far away for this metric: nearest to it the probability of "
+            "{} is {:.4g}",
+            estimate_.norm(), worst_ < 0 ? "an entry" : rows_.place(worst_), -result.violation);
         measure(result);
         return result;
     }
 
 private:
+    void seek() {
+        while (price()) {
+            add_cuts();
+            search();
+            move_to_nearest();
+        }
+    }
+
+    void keep_multipliers() {
+        for (std::size_t j = 0; j < nearest_.active_set().size(); ++j)
+            multipliers_.emplace_back(cuts_[static_cast<std::size_t>(nearest_.active_set()[j])],
+                                      nearest_.multipliers()[j]);
+    }
+
+    double violation() const { return worst_ < 0 ? 0.0 : -slack_[worst_]; }
+    double tolerance() const { return 1e-12 * scale(); }
     double scale() const { return std::max(1.0, rows_.largest * point_.norm()); }
 
     /// Reports an entry, and those whose own constraints leave it no room.
@@ -169,16 +194,15 @@ private:
         result.residual = whitened.norm();
         Vector rest = gradient;
         double slacks = 0, size = gradient.norm();
-        const auto active = nearest_.active_set();
-        const auto multipliers = nearest_.multipliers();
-        for (std::size_t j = 0; j < active.size(); ++j) {
-            const Index entry = cuts_[static_cast<std::size_t>(active[j])];
-            rest += multipliers[j] * rows_.normal(entry);
-            slacks += multipliers[j] * std::max(0.0, slack_[entry]);
-            size += multipliers[j] * rows_.normal(entry).norm();
+        for (const auto& [entry, multiplier] : multipliers_) {
+            rest += multiplier * rows_.normal(entry);
+            slacks += multiplier * std::max(0.0, slack_[entry]);
+            size += multiplier * rows_.normal(entry).norm();
         }
-        if (!active.empty()) {
-            const double roundings = static_cast<double>(active.size() + 2);
+        // Nothing to gain where the estimate stayed.
+        if (size > 0) {
+            const double roundings =
+                static_cast<double>(multipliers_.size() + 2) + static_cast<double>(estimate_.size());
             const double allowance = roundings * epsilon * size;
             result.gap = slacks + (rest.norm() + allowance) * (radius_ + point_.norm());
         }
@@ -187,13 +211,14 @@ private:
 
     const ProbabilityRows& rows_;
     double radius_;
-    const Vector& estimate_;
+    const Vector estimate_;
     const Matrix& factor_;
     Vector point_, slack_;
     std::vector<bool> is_cut_;
     std::vector<std::pair<double, Index>> violated_;
     std::vector<Index> cuts_;  // entry of each constraint of the search
     Index worst_ = -1;
+    std::vector<std::pair<Index, double>> multipliers_;  // entries that bind, and how hard
     NearestPoint nearest_;
 };
 
@@ -201,7 +226,8 @@ private:
 
 Projection project_onto_polytope(const ParameterSet& parameters, const Vector& coordinates,
                                  const Matrix& factor) {
-    return CuttingPlanes(parameters, coordinates, factor).run(parameters.space());
+    return CuttingPlanes(*parameters.rows(), parameters.radius(), coordinates, factor)
+        .run(parameters.space());
 }
 
 }  // namespace alidade::detail

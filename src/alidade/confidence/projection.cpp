@@ -1,6 +1,7 @@
 #include "alidade/confidence/projection.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "alidade/error.hpp"
 #include "nearest_point.hpp"
@@ -11,10 +12,18 @@ namespace alidade {
 
 namespace {
 
-/// Makes the point feasible exactly: rounding may leave -1e-17.
-void make_feasible(Vector& weights) {
+/// Makes the point feasible exactly: rounding may leave -1e-17, and of an estimate 1e16 away no digit.
+void make_feasible(Vector& weights, const Vector& estimate) {
     weights = weights.cwiseMax(0.0);
-    weights /= weights.sum();
+    const double sum = weights.sum();
+    if (sum > 0) {
+        weights /= sum;
+    } else {
+        Index largest = 0;
+        estimate.maxCoeff(&largest);
+        weights.setZero();
+        weights[largest] = 1;
+    }
 }
 
 Projection onto_convex_weights(const TangentSpace& space, const Vector& coordinates, const Matrix& factor) {
@@ -22,7 +31,7 @@ Projection onto_convex_weights(const TangentSpace& space, const Vector& coordina
     const Vector estimate = space.weights(coordinates);
     if (space.dimension() == 0 || estimate.minCoeff() >= 0) {
         result.weights = estimate;
-        make_feasible(result.weights);
+        make_feasible(result.weights, estimate);
     } else {
         // With z = factor' (zeta - estimate) the metric is Euclidean and theta_i >= 0 has normal
         // factor^-1 (row i of the basis) and offset -estimate_i.
@@ -42,7 +51,7 @@ Projection onto_convex_weights(const TangentSpace& space, const Vector& coordina
         result.weights.noalias() = estimate + space.basis.lazyProduct(shift);
         for (const Index i : nearest.active_set()) result.weights[i] = 0;
         result.active = static_cast<Index>(nearest.active_set().size());
-        make_feasible(result.weights);
+        make_feasible(result.weights, estimate);
     }
     result.coordinates.noalias() = space.basis.transpose().lazyProduct(result.weights - space.centre);
     Vector offset = coordinates - result.coordinates;
@@ -51,7 +60,7 @@ Projection onto_convex_weights(const TangentSpace& space, const Vector& coordina
     detail::colour(factor, offset.data());
     const Vector gradient = space.basis.lazyProduct(offset);
     // max over vertices e_i of <Lambda (estimate - point), e_i - point>
-    result.gap = std::max(0.0, gradient.maxCoeff() - gradient.dot(result.weights));
+    result.gap = std::max(gradient.maxCoeff() - gradient.dot(result.weights), 0.0);
     result.kkt_residual = result.gap / (1 + gradient.cwiseAbs().maxCoeff());
     return result;
 }
@@ -68,9 +77,15 @@ Projection project(const ParameterSet& parameters, const Vector& coordinates, co
     expects(coordinates.allFinite(), "estimate has coordinates that are not finite; all must be");
     expects(parameters.kind() != ParameterSetKind::ball,
             "projection onto the ball is not available; use the polytope of the features");
-    if (parameters.kind() == ParameterSetKind::polytope)
-        return detail::project_onto_polytope(parameters, coordinates, factor);
-    return onto_convex_weights(space, coordinates, factor);
+    const Projection result = parameters.kind() == ParameterSetKind::polytope
+                                  ? detail::project_onto_polytope(parameters, coordinates, factor)
+                                  : onto_convex_weights(space, coordinates, factor);
+    // Also where a squared distance overflows: residual and gap must be numbers to claim anything.
+    expects(std::isfinite(result.residual) && std::isfinite(result.gap),
+            "estimate of norm {:.4g} in the metric of a factor of norm {:.4g} has residual {} and gap {}; "
+            "all must be finite",
+            coordinates.norm(), factor.norm(), result.residual, result.gap);
+    return result;
 }
 
 }  // namespace alidade

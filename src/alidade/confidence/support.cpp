@@ -4,14 +4,16 @@
 #include <cmath>
 #include <limits>
 
+#include "accurate_sum.hpp"
 #include "alidade/error.hpp"
-#include "interior_point.hpp"
+#include "support_program.hpp"
 
 namespace alidade {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// Solves factor' x = right for a lower triangular factor.
 Vector solve_transposed(const Matrix& factor, Vector right) {
@@ -45,16 +47,16 @@ void validate(const Ellipsoid& ellipsoid, Index dimension, std::size_t position)
                 position, i, ellipsoid.factor(i, i));
 }
 
-}  // namespace
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
 
-/// A direction in tangent coordinates, scaled to range 1 over the parameters.
-struct SupportFunction::Goal {
-    std::span<const double> direction;
-    double base = 0;   // value at the centre of the tangent space
-    double scale = 0;  // half range at least: value = base + scale * (tangent . coordinates)
-    double size = 0;   // |direction|, for rounding
-    Vector tangent;
-};
+/// The power of two that brings a number to between 1 and 2; 0 for 0.
+int exponent_of(double number) {
+    return number > 0 ? std::ilogb(number) : 0;
+}
+
+}  // namespace
 
 SupportFunction::SupportFunction(ParameterSet parameters, std::span<const Ellipsoid> ellipsoids,
                                  SupportOptions options)
@@ -66,13 +68,17 @@ SupportFunction::SupportFunction(ParameterSet parameters, std::span<const Ellips
             options.anchor_iterations);
     const Index p = parameters_.space().dimension();
     const auto add = [&](const Ellipsoid& each) {
-        balls_.push_back({each.centre, each.factor, {}, {}, 0, each.radius});
+        balls_.push_back(
+            {each.centre, each.factor.triangularView<Eigen::Lower>(), each.radius, 0, {}, {}, {}});
         Ball& ball = balls_.back();
-        ball.factor.triangularView<Eigen::StrictlyUpper>().setZero();
+        // A power of two: exact, and keeps squares of dual points from under- and overflow.
+        const int exponent = exponent_of(each.radius);
+        ball.radius = std::ldexp(each.radius, -exponent);
+        for (double& x : ball.factor.reshaped()) x = std::ldexp(x, -exponent);
+        ball.size = ball.factor.norm();
         if (each.radius == 0) return;
-        ball.whitening = ball.factor.transpose() / each.radius;
+        ball.whitening = ball.factor.transpose() / ball.radius;
         ball.gram = ball.whitening.transpose().lazyProduct(ball.whitening);
-        ball.norm = ball.whitening.norm();
     };
     for (std::size_t j = 0; j < ellipsoids.size(); ++j) {
         validate(ellipsoids[j], p, j);
@@ -80,74 +86,116 @@ SupportFunction::SupportFunction(ParameterSet parameters, std::span<const Ellips
     }
     if (parameters_.kind() != ParameterSetKind::simplex)
         add({Vector::Zero(p), Matrix::Identity(p, p), parameters_.radius()});
-    no_rows_ = Matrix(0, p);
+    extent_ = parameters_.space().centre.norm() + 2 * parameters_.radius();
+    move_origin(Vector::Zero(p));
     find_anchor();
+    if (anchor_.size() == p) member_ = origin_ + anchor_;
+    if (parameters_.rows() && !interior_ && !empty_) {
+        // Inequalities that are equations leave no inside. A search within ten digits of them still finds
+        // good multipliers, and the upper end uses the inequalities as they are.
+        leeway_ = 1e-10;
+        find_anchor();
+    }
 }
 
 /// Whether the coordinates are those of a member, up to rounding; `weights` gets them, cleaned.
 bool SupportFunction::member(const Vector& coordinates, Vector& weights) const {
     if (coordinates.size() != parameters_.space().dimension() || !coordinates.allFinite()) return false;
     const TangentSpace& space = parameters_.space();
-    const double unit =
-        16 * static_cast<double>(space.centre.size()) * std::numeric_limits<double>::epsilon();
+    const double unit = 16 * static_cast<double>(space.centre.size()) * epsilon;
     weights = space.weights(coordinates);
     if (parameters_.kind() == ParameterSetKind::simplex) {
         if (weights.minCoeff() < -unit) return false;
         weights = weights.cwiseMax(0.0);
         weights /= weights.sum();
     }
-    // A polytope is bounded from above by its ball; witnesses must be in the polytope itself.
-    if (parameters_.rows() && !parameters_.contains(weights, unit)) return false;
+    if (const ProbabilityRows* rows = parameters_.rows())
+        if (!parameters_.contains(weights, unit * (1 + weights.norm()) * std::max(1.0, rows->largest)))
+            return false;
     const Vector inside = space.coordinates(weights);
     return std::ranges::all_of(balls_, [&](const Ball& ball) {
         const Vector offset = inside - ball.centre;
-        if (ball.radius == 0) return offset.norm() <= unit * (1 + ball.centre.norm());
-        return (ball.whitening * offset).norm() <= 1 + unit * (1 + ball.norm * (1 + ball.centre.norm()));
+        const double rounding = unit * (space.centre.norm() + parameters_.radius() + ball.centre.norm());
+        if (ball.radius == 0) return offset.norm() <= rounding;
+        return (ball.whitening * offset).norm() <= 1 + unit + rounding * ball.size / ball.radius;
     });
 }
 
+/// `direction` has elements of at most 2.
 SupportFunction::Goal SupportFunction::goal_of(std::span<const double> direction) const {
     const TangentSpace& space = parameters_.space();
-    const Eigen::Map<const Vector> whole(direction.data(), parameters_.features());
-    expects(whole.allFinite(), "direction has an element that is not finite");
-    Goal goal{direction, space.centre.dot(whole), 0, whole.norm(), {}};
+    Goal goal;
+    goal.direction = Eigen::Map<const Vector>(direction.data(), parameters_.features());
     const bool simplex = parameters_.kind() == ParameterSetKind::simplex;
-    goal.tangent = space.basis.transpose() * whole;
-    goal.scale =
-        simplex ? whole.maxCoeff() - whole.minCoeff() : 2 * parameters_.radius() * goal.tangent.norm();
+    if (simplex && goal.direction.size() > 0) {
+        // Convex weights do not see a constant, and without it rounding is that of the range.
+        goal.shift = goal.direction.minCoeff();
+        goal.top = goal.direction.maxCoeff();
+        goal.direction.array() -= goal.shift;
+    }
+    goal.size = goal.direction.norm();
+    goal.base = goal.direction.dot(space.weights(origin_));
+    goal.tangent = space.basis.transpose() * goal.direction;
+    goal.scale = simplex ? goal.direction.maxCoeff() : 2 * parameters_.radius() * goal.tangent.norm();
     if (goal.scale > 0) goal.tangent /= goal.scale;
     return goal;
 }
 
-/// The bound of the dual point that gives ball j the share whitening' parts_j of the direction and the
-/// parameter set the rest: each set's own maximum, summed, and rounded up. Above the maximum for any parts
-/// at all [theory §3g]: with the best nu, and mu the slack of it, the simplex's share has maximum nu.
-double SupportFunction::dual_value(const Goal& goal, std::span<const Vector> parts) const {
+/// The bound of the dual point that gives ball j the share whitening' parts_j of the direction, each cut
+/// minus its multiplier times its normal, and the parameter set the rest: each set's own maximum, summed, and
+/// rounded up. Above the maximum for any parts and any multipliers >= 0 [theory §3g]: with the best nu, and
+/// mu the slack of it, the simplex's share has maximum nu. The rest is summed in twice the precision, because
+/// in thin sets large shares cancel.
+double SupportFunction::dual_value(const Goal& goal, std::span<const Vector> parts,
+                                   std::span<const Index> cuts, const Vector& multipliers) const {
     const TangentSpace& space = parameters_.space();
-    Vector rest = goal.tangent;
-    double sum = 0, size = 1 + rest.norm();
+    const Index p = space.dimension();
+    std::vector<detail::AccurateSum> left(goal.tangent.begin(), goal.tangent.end());
+    double sum = 0, size = 0, tail = 0;  // rounding: once of `size`, and of the squared unit of `tail`
     for (std::size_t j = 0; j < parts.size(); ++j) {
         const Ball& ball = balls_[j];
         if (ball.radius == 0 || parts[j].size() == 0) continue;
-        const Vector share = ball.whitening.transpose() * parts[j];
-        const double length = parts[j].norm();
-        rest -= share;
-        sum += share.dot(ball.centre) + length;
-        size += length * (1 + ball.norm * (1 + ball.centre.norm()));
+        const Vector u = parts[j] / ball.radius;
+        const double norm = u.norm(), length = ball.radius * norm;
+        for (Index k = 0; k < p; ++k)
+            for (Index i = k; i < p; ++i) left[at(i)].add_product(-ball.factor(i, k), u[k]);
+        sum += u.dot(ball.offset) + length;
+        size += length + norm * ball.offset.norm();
+        tail += norm * ball.size * (extent_ + ball.centre.norm());
     }
+    for (std::size_t c = 0; c < cuts.size(); ++c) {
+        const double weight = multipliers[static_cast<Index>(c)];
+        if (!(weight > 0)) continue;
+        const auto normal = parameters_.rows()->normal(cuts[c]);
+        const double at_origin = row_values_[cuts[c]];
+        for (Index i = 0; i < p; ++i) left[at(i)].add_product(weight, normal[i]);
+        sum += weight * at_origin;
+        size += weight * std::abs(at_origin);
+        tail +=
+            weight * (normal.norm() * extent_ + std::abs(parameters_.rows()->tangent.centre[at(cuts[c])]));
+    }
+    Vector rest(p);
+    for (Index i = 0; i < p; ++i) rest[i] = left[at(i)].value();
+    const double norm = rest.norm();
     if (parameters_.kind() == ParameterSetKind::simplex)
-        sum += (space.basis * rest).maxCoeff();
+        sum += (space.basis * rest).maxCoeff() - rest.dot(origin_);
     else
-        sum += parameters_.radius() * rest.norm();
-    const double unit = 4 * static_cast<double>(space.centre.size()) * std::numeric_limits<double>::epsilon();
-    return goal.base + goal.scale * (sum + unit * size) + unit * goal.size;
+        sum += parameters_.radius() * norm - rest.dot(origin_);
+    size += norm * extent_;
+    const double unit =
+        4 * epsilon *
+        (static_cast<double>(space.centre.size()) + static_cast<double>(parts.size() + cuts.size()));
+    tail *= static_cast<double>(1 + parts.size() + cuts.size());
+    const double value =
+        goal.base + goal.scale * (sum + unit * (size + unit * tail)) + unit * goal.size * extent_;
+    return goal.direction.size() == 0 ? value : std::nextafter(goal.shift + value, infinity);
 }
 
 /// Takes the point as witness if it is a member and better than what there is.
 bool SupportFunction::offer(const Goal& goal, const Vector& coordinates, SupportBracket& result) const {
     Vector weights;
     if (!member(coordinates, weights)) return false;
-    const double value = weights.dot(Eigen::Map<const Vector>(goal.direction.data(), weights.size()));
+    const double value = goal.shift + weights.dot(goal.direction);
     if (value > result.lower || result.witness.size() == 0) {
         result.lower = value;
         result.witness = std::move(weights);
@@ -158,119 +206,71 @@ bool SupportFunction::offer(const Goal& goal, const Vector& coordinates, Support
 /// Upper ends of each set alone; true if one's best point is a member of all, which makes it exact.
 bool SupportFunction::closed_forms(const Goal& goal, SupportBracket& result) const {
     const TangentSpace& space = parameters_.space();
-    const Eigen::Map<const Vector> whole(goal.direction.data(), parameters_.features());
+    const double unit = 4 * static_cast<double>(space.centre.size()) * epsilon;
     if (parameters_.kind() == ParameterSetKind::simplex) {
         Index best = 0;
-        result.upper = whole.maxCoeff(&best);
-        if (goal.scale == 0) return offer(goal, anchor_, result);
+        goal.direction.maxCoeff(&best);
+        result.upper = goal.top;
+        if (goal.scale == 0) return result.witness.size() > 0;
         if (offer(goal, space.basis.row(best).transpose(), result)) return true;
     } else if (goal.scale == 0) {
-        result.upper = goal.base + 4e-16 * goal.size;
-        return offer(goal, anchor_, result);
+        result.upper = goal.base + unit * goal.size * extent_;
+        return result.witness.size() > 0;
     }
     std::vector<Vector> parts(balls_.size());
     for (std::size_t j = 0; j < balls_.size(); ++j) {
         const Ball& ball = balls_[j];
         Vector whitened = solve_lower(ball.factor, goal.tangent);
-        const double norm = whitened.norm();
-        const Vector top = ball.centre + solve_transposed(ball.factor, whitened * (ball.radius / norm));
         if (ball.radius == 0) {
-            const double error = 1e-15 * static_cast<double>(whole.size()) * goal.size;
-            result.upper = std::min(result.upper, goal.base + goal.scale * goal.tangent.dot(top) +
-                                                      error * (1 + ball.centre.norm()));
-        } else {
-            parts[j] = ball.radius * whitened;
-            result.upper = std::min(result.upper, dual_value(goal, parts));
-            parts[j].resize(0);
+            const double from_origin = goal.tangent.dot(ball.centre - origin_);
+            const double rounding = unit * (goal.size * extent_ + goal.scale * ball.centre.norm());
+            result.upper = std::min(
+                result.upper,
+                std::nextafter(goal.shift + (goal.base + goal.scale * from_origin + rounding), infinity));
+            if (offer(goal, ball.centre, result)) return true;
+            continue;
         }
-        if (offer(goal, top, result)) return true;
+        parts[j] = ball.radius * whitened;
+        result.upper = std::min(result.upper, dual_value(goal, parts, {}, {}));
+        parts[j].resize(0);
+        const double norm = whitened.norm();
+        if (offer(goal, ball.centre + solve_transposed(ball.factor, whitened * (ball.radius / norm)), result))
+            return true;
     }
     return false;
-}
-
-std::vector<detail::QuadraticConstraint> SupportFunction::quadratics() const {
-    std::vector<detail::QuadraticConstraint> result;
-    for (const Ball& ball : balls_) result.push_back({&ball.whitening, &ball.gram, &ball.centre});
-    return result;
-}
-
-/// With a ball of radius 0 there is one candidate.
-bool SupportFunction::settled_by_a_point() {
-    for (const Ball& ball : balls_) {
-        if (ball.radius > 0) continue;
-        Vector weights;
-        empty_ = !member(ball.centre, weights);
-        if (!empty_) anchor_ = ball.centre;
-        return true;
-    }
-    return false;
-}
-
-/// Looks for a member deep inside by letting all balls grow by a common slack and shrinking that; if no slack
-/// below 0 exists, a dual point of the zero direction with a negative value proves that there is no member.
-void SupportFunction::find_anchor() {
-    const TangentSpace& space = parameters_.space();
-    const bool simplex = parameters_.kind() == ParameterSetKind::simplex;
-    if (settled_by_a_point()) return;
-    const auto constraints = quadratics();
-    detail::InteriorPoint solver(simplex ? space.basis : no_rows_, space.centre, constraints, true);
-    solver.start({}, Vector::Zero(space.dimension()));
-    Goal zero{{}, 0, 1, 0, Vector::Zero(space.dimension())};
-    std::vector<Vector> parts(balls_.size());
-    for (Index k = 0; k < options_.anchor_iterations; ++k) {
-        // Half of the deepest is deep enough, and so is being far from every boundary.
-        const double slack = solver.slack();
-        if (slack < -0.5 || (slack < 0 && solver.complementarity() < -0.5 * slack)) break;
-        for (std::size_t j = 0; j < parts.size(); ++j) parts[j] = solver.part(j);
-        if (dual_value(zero, parts) < 0) {
-            empty_ = true;
-            return;
-        }
-        if (!solver.step()) break;
-    }
-    Vector weights;
-    interior_ = solver.slack() < 0;
-    if (interior_ || member(solver.x(), weights)) anchor_ = solver.x();
-}
-
-void SupportFunction::climb(const Goal& goal, SupportBracket& result) const {
-    const TangentSpace& space = parameters_.space();
-    const bool simplex = parameters_.kind() == ParameterSetKind::simplex;
-    const auto constraints = quadratics();
-    detail::InteriorPoint solver(simplex ? space.basis : no_rows_, space.centre, constraints, false);
-    solver.start(goal.tangent, anchor_);
-    std::vector<Vector> parts(balls_.size());
-    const double wanted = options_.tolerance * goal.scale;
-    while (result.iterations < options_.iterations) {
-        if (!solver.step()) break;
-        ++result.iterations;
-        for (std::size_t j = 0; j < parts.size(); ++j) parts[j] = solver.part(j);
-        result.upper = std::min(result.upper, dual_value(goal, parts));
-        offer(goal, solver.x(), result);
-        if (result.upper - result.lower <= wanted) break;
-    }
 }
 
 SupportBracket SupportFunction::bracket(std::span<const double> direction) const {
     expects(direction.size() == static_cast<std::size_t>(parameters_.features()),
             "direction has {} elements; must have {}", direction.size(), parameters_.features());
-    const Goal goal = goal_of(direction);
+    std::vector<double> scaled(direction.begin(), direction.end());
+    double most = 0;
+    for (const double x : scaled) {
+        expects(std::isfinite(x), "direction has an element that is not finite");
+        most = std::max(most, std::abs(x));
+    }
+    // By a power of two, exactly, so that neither squares nor rounding terms under- or overflow.
+    const int exponent = exponent_of(most);
+    for (double& x : scaled) x = std::ldexp(x, -exponent);
+    const Goal goal = goal_of(scaled);
     SupportBracket result{-infinity, infinity, {}, SupportStatus::limit, 0};
     if (empty_) {
         result.upper = -infinity;
         result.status = SupportStatus::empty;
         return result;
     }
-    if (anchor_.size() == parameters_.space().dimension()) offer(goal, anchor_, result);
+    offer(goal, member_, result);
     if (closed_forms(goal, result)) {
         result.status = SupportStatus::exact;
     } else {
         if (interior_) climb(goal, result);
-        if (result.upper - result.lower <= options_.tolerance * goal.scale)
+        if (result.upper - result.lower <= options_.tolerance * goal.unit())
             result.status = SupportStatus::converged;
     }
     // A member up to rounding may be above the bound by rounding.
-    result.lower = std::min(result.lower, result.upper);
+    result.lower = std::ldexp(std::min(result.lower, result.upper), exponent);
+    result.upper = std::ldexp(result.upper, exponent);
+    if (exponent < -900) result.upper = std::nextafter(result.upper, infinity);  // it may have been rounded
     return result;
 }
 
