@@ -1,0 +1,49 @@
+#include "alidade/theory/hoeffding_bound.hpp"
+
+#include <cmath>
+
+#include "alidade/theory/fixed_point.hpp"
+
+namespace alidade {
+
+double hoeffding_iota1(const BoundSetting& setting, double episodes) {
+    validate(setting);
+    validate_episodes(episodes);
+    const auto H = static_cast<double>(setting.horizon);
+    const double B = setting.norm_bound;
+    return std::log(4 * H * H * H * B * B / setting.delta) + std::log(episodes);
+}
+
+double hoeffding_iota2(const BoundSetting& setting, double episodes) {
+    validate(setting);
+    validate_episodes(episodes);
+    const auto H = static_cast<double>(setting.horizon);
+    const auto d = static_cast<double>(setting.features);
+    const double B = setting.norm_bound;
+    return std::log1p(episodes * H * H * B * B / d);
+}
+
+double hoeffding_radius(const BoundSetting& setting, double episodes) {
+    const auto H = static_cast<double>(setting.horizon);
+    const auto d = static_cast<double>(setting.features);
+    constexpr double bias = 1;  // sqrt(lambda) B, as lambda = B^-2
+    return H * std::sqrt(d * hoeffding_iota1(setting, episodes)) + bias;
+}
+
+double hoeffding_guarantee(const BoundSetting& setting, double episodes) {
+    const auto H = static_cast<double>(setting.horizon);
+    const auto d = static_cast<double>(setting.features);
+    const double logs = hoeffding_iota1(setting, episodes) * hoeffding_iota2(setting, episodes);
+    return 24 * H * H * d * std::sqrt(logs / episodes);
+}
+
+double hoeffding_episodes(const BoundSetting& setting, double epsilon) {
+    validate(setting);
+    validate_accuracy(epsilon, setting.horizon);
+    return least_fixed_point([&](double episodes) {
+        const double ratio = hoeffding_guarantee(setting, episodes) / epsilon;
+        return episodes * ratio * ratio;
+    });
+}
+
+}  // namespace alidade
