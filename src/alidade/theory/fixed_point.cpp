@@ -12,7 +12,8 @@ double least_fixed_point(const std::function<double(double)>& demand) {
     double episodes = 1;
     for (int i = 0; i < most; ++i) {
         const double next = std::ceil(demand(episodes));
-        expects(std::isfinite(next), "the number of episodes exceeds what a number of double precision holds");
+        expects(std::isfinite(next),
+                "the number of episodes exceeds what a number of double precision holds");
         if (next <= episodes) return episodes;
         episodes = next;
     }

@@ -1,0 +1,48 @@
+#include "alidade/theory/linear_mdp_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+namespace {
+
+TEST(LinearMdp, PrintsItsFormulas) {
+    // By hand: d = 2, H = 3, delta = 0.1, epsilon = 0.5: the logarithm is ln(120).
+    const BoundSetting setting{2, 3, 1, 0.1};
+    EXPECT_NEAR(linear_mdp_printed_radius(setting, 0.5, 4), 4 * 6 * std::sqrt(std::log(120.0)), 1e-12);
+    EXPECT_NEAR(linear_mdp_printed_episodes(setting, 0.5, 7), 7 * 8 * 81 * std::log(120.0) / 0.25, 1e-8);
+}
+
+TEST(LinearMdp, RadiusIsAUnionOverTheVerticesOfTheBox) {
+    // By hand, S = 3, d = 4, lambda = 1/4, range 5: 5 (1/2 sqrt(2 + 2 ln(8/0.1)) + 1).
+    EXPECT_NEAR(linear_mdp_radius({3, 5, 2, 0.25}, 4, 0.1), 5 * (0.5 * std::sqrt(2 + 2 * std::log(80.0)) + 1),
+                1e-12);
+    EXPECT_THROW(linear_mdp_radius({0, 5, 2, 0.25}, 4, 0.1), InvalidArgument);
+    EXPECT_THROW(linear_mdp_radius({3, 5, 2, 0.25}, 4, 0), InvalidArgument);
+}
+
+TEST(LinearMdp, GuaranteeIsTheHandCalculation) {
+    // d = 2, H = 3, S = 4, delta = 0.1, K = 100.
+    const double information = 2 * std::log(51.0);
+    const double radius =
+        3 * (0.5 * std::sqrt(information + 2 * (4 * std::log(2.0) + std::log(60.0))) + std::sqrt(2.0));
+    const double sum =
+        9 * radius * std::sqrt(100 * 2 * information) + 3 * std::sqrt(0.5 * 300 * std::log(20.0));
+    EXPECT_NEAR(linear_mdp_guarantee({2, 3, 1, 0.1}, 4, 100), 2 * sum / 100, 1e-10);
+}
+
+TEST(LinearMdp, GuaranteesWhatItWasAskedForAndNoSooner) {
+    const BoundSetting setting{6, 5, 1, 0.1};
+    for (const double epsilon : {0.2, 5.0}) {
+        const double episodes = linear_mdp_episodes(setting, 20, epsilon);
+        EXPECT_LE(linear_mdp_guarantee(setting, 20, episodes), epsilon * (1 + 1e-12));
+        EXPECT_GT(linear_mdp_guarantee(setting, 20, episodes - 1), epsilon);
+        EXPECT_GT(linear_mdp_episodes(setting, 40, epsilon), episodes);
+    }
+}
+
+}  // namespace
+}  // namespace alidade
