@@ -54,6 +54,7 @@ ordered_json to_json(const Problem& problem, const Inspection& found, double sec
     object["rank"] = found.rank;
     object["weights_identifiable"] = found.rank == found.dimension && dim_steps(problem, found).empty();
     object["collinear"] = found.collinear;
+    object["misspecification"] = problem.misspecification();
     object["memory_bytes"] = found.bytes;
     object["replan_seconds"] = seconds;
     object["truth_known"] = problem.truth().has_value();
@@ -106,6 +107,10 @@ int check(const std::string& source, bool normalise, const Voice& voice) {
     std::string text = fmt::format("{} {}\n", voice.bold(problem.name()), "is usable");
     text += "  rows          every base model is a probability distribution everywhere\n";
     text += describe_reach(problem, found) + describe_weights(problem, found);
+    if (problem.misspecification() > 0)
+        text += fmt::format(
+            "  mixture       off by at most {:.4g} in total variation; no number of episodes makes up for that\n",
+            problem.misspecification());
     text += fmt::format("  memory        about {}\n", memory_size(found.bytes));
     text += fmt::format("  time          about {} for one replan, on one thread\n", duration(seconds));
     if (!problem.truth()) text += "  truth         not known, so it cannot be simulated or audited\n";

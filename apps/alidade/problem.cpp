@@ -131,6 +131,7 @@ ordered_json to_json(const Problem& problem, std::int64_t bytes) {
     object["horizon"] = problem.shape().horizon;
     object["features"] = features.features();
     object["homogeneous"] = problem.homogeneous();
+    object["misspecification"] = problem.misspecification();
     object["kind"] = features.kind() == FeatureKind::base_models ? "base models" : "signed features";
     object["norm_bound"] = features.norm_bound();
     object["transitions"] = features.entries();
@@ -169,6 +170,8 @@ std::string describe(const Problem& problem, std::int64_t bytes, const Voice& vo
               : fmt::format("{}, signed; weights of norm at most {}", features.features(),
                             features.norm_bound()));
     line("weights", problem.homogeneous() ? "one set for all steps" : "one set a step");
+    if (problem.misspecification() > 0)
+        line("mixture", fmt::format("off by at most {:.4g} in total variation", problem.misspecification()));
     line("start", start_in_words(problem));
     line("truth", problem.truth() ? "known: it can be simulated and audited" : "not known");
     line("memory", fmt::format("about {}", memory_size(bytes)));

@@ -52,6 +52,18 @@ TEST_F(Commands, ProblemShowGivesTheSizes) {
     EXPECT_EQ(run({"problem", "show", small_problem}).code, 0);
 }
 
+TEST_F(Commands, AnAggregatedProblemSaysHowFarOffItIs) {
+    const std::string problem = "builtin:reservoir?cells=25&horizon=3";
+    EXPECT_EQ(run({"problem", "show", problem, "--json"}).object()["misspecification"], 0.04);
+    EXPECT_EQ(run({"check", problem, "--json"}).object()["misspecification"], 0.04);
+    for (const char* command : {"show", "check"}) {
+        const Outcome shown =
+            command == std::string("show") ? run({"problem", command, problem}) : run({command, problem});
+        EXPECT_NE(shown.out.find("0.04 in total variation"), std::string::npos) << shown.out;
+    }
+    EXPECT_EQ(run({"problem", "show", small_problem}).out.find("total variation"), std::string::npos);
+}
+
 TEST_F(Commands, AMadeProblemIsTheSameProblem) {
     ASSERT_EQ(run({"problem", "make", "builtin:inventory", "-o", "house"}).code, 0);
     const json built_in = run({"problem", "show", "builtin:inventory", "--json"}).object();

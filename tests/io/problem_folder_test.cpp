@@ -79,6 +79,23 @@ TEST(ProblemFolder, ProblemsWithoutOptionalPartsSurviveToo) {
     EXPECT_FALSE(std::filesystem::exists(folder / "p/truth.json"));
 }
 
+TEST(ProblemFolder, AMisspecificationSurvivesAndNoneMeansZero) {
+    const TemporaryFolder folder;
+    ProblemDescription parts = small_description();
+    for (const double zeta : {0.0, 0.02, 1.0 / 3, 1e-300}) {
+        parts.misspecification = zeta;
+        save_problem(Problem(parts), folder / "p");
+        EXPECT_EQ(load_problem((folder / "p").string()).misspecification(), zeta);
+    }
+    EXPECT_EQ(Folder().load().misspecification(), 0);
+    EXPECT_EQ(Folder(with("horizon = 3", "horizon = 3\nmisspecification = 0")).load().misspecification(), 0);
+    EXPECT_EQ(Folder(with("horizon = 3", "horizon = 3\nmisspecification = 0.02")).load().misspecification(),
+              0.02);
+    for (const char* zeta : {"1", "-0.1", "1.5"})
+        EXPECT_TRUE(says(refused("horizon = 3", fmt::format("horizon = 3\nmisspecification = {}", zeta)),
+                         {"problem.toml:4: [problem] misspecification is", "less than 1"}));
+}
+
 TEST(ProblemFolder, EveryFamilySurvives) {
     for (const Family& family : families()) {
         const TemporaryFolder folder;

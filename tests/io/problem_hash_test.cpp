@@ -22,6 +22,19 @@ TEST(ProblemHash, EqualsAnIndependentComputation) {
     EXPECT_EQ(problem_hash(Problem(parts)), "181e07a6013a112ad2fe1207325ee397");
 }
 
+TEST(ProblemHash, AMisspecificationEntersAndItsAbsenceLeavesTheHashAlone) {
+    ProblemDescription parts = small_description();
+    const std::string exact = problem_hash(Problem(parts));
+    std::set<std::string> hashes{exact};
+    for (const double zeta : {1e-300, 0.02, 0.5}) {
+        parts.misspecification = zeta;
+        hashes.insert(problem_hash(Problem(parts)));
+    }
+    EXPECT_EQ(hashes.size(), 4u);
+    parts.misspecification = 0;
+    EXPECT_EQ(problem_hash(Problem(parts)), exact);
+}
+
 TEST(ProblemHash, NamesTruthRewardsAndTargetDoNotEnter) {
     ProblemDescription parts = small_description();
     parts.name = "other";

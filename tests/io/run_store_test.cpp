@@ -83,6 +83,8 @@ TEST(RunStore, GivesBackNamesRewardsTargetsAndSignedFeatures) {
     bare.horizon = 1;
     bare.name = std::string("\0\xFF", 2);
     expect_round_trip(Problem(bare), "bare");
+    bare.misspecification = 0.015625;
+    expect_round_trip(Problem(bare), "aggregated");
 }
 
 TEST(RunStore, KeepsTheLastCheckpointAndTheLastResult) {

@@ -7,13 +7,14 @@ namespace alidade {
 
 /// What a stream is drawn for; streams of different purposes never share a word.
 enum class Purpose : std::uint64_t {
-    instance = 1,    ///< kernels and weights of a built-in problem
-    simulation = 2,  ///< the simulated system, step by step
-    splitting = 3,   ///< the simulated system, by count splitting
-    ties = 4,        ///< an explorer's last resort between equal actions
-    audit = 5,       ///< rewards of an audit
-    test = 6,        ///< tests and benchmarks
-    width = 7,       ///< starts of width searches
+    instance = 1,     ///< kernels and weights of a built-in problem
+    simulation = 2,   ///< the simulated system, step by step
+    splitting = 3,    ///< the simulated system, by count splitting
+    ties = 4,         ///< an explorer's last resort between equal actions
+    audit = 5,        ///< rewards of an audit
+    test = 6,         ///< tests and benchmarks
+    width = 7,        ///< starts of width searches
+    aggregation = 8,  ///< draws that turn simulators into base kernels
 };
 
 /// One block of Philox4x64-10: four words for a counter and a key.

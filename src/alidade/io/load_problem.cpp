@@ -46,7 +46,7 @@ Document open_document(std::string_view path_text) {
     const TomlSection root = document.root();
     root.allow_only({"problem", "base", "features", "environment", "target", "reward"});
     root.section("problem").allow_only(
-        {"name", "horizon", "initial_state", "initial", "homogeneous", "state_names", "action_names"});
+        {"name", "horizon", "initial_state", "initial", "homogeneous", "misspecification", "state_names", "action_names"});
     if (root.has("environment")) {
         const TomlSection environment = root.section("environment");
         environment.allow_only({"weights", "command"});
@@ -149,6 +149,14 @@ std::vector<std::string> load_names(const TomlSection& problem, std::string_view
     return names;
 }
 
+double load_misspecification(const TomlSection& problem) {
+    if (!problem.has("misspecification")) return 0;
+    const double zeta = problem.real("misspecification");
+    expects(zeta >= 0 && zeta < 1, "{} is {}; must be at least 0 and less than 1",
+            problem.where("misspecification"), zeta);
+    return zeta;
+}
+
 Matrix load_truth(const fs::path& path, Index rows, Index features, bool homogeneous) {
     const nlohmann::json document = read_json(path);
     const std::string file = path.string();
@@ -209,6 +217,7 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
     parts.name = problem.text("name");
     parts.horizon = problem.integer("horizon", 1, largest_size);
     parts.homogeneous = problem.has("homogeneous") && problem.boolean("homogeneous");
+    parts.misspecification = load_misspecification(problem);
     parts.features = load_features(document, options);
     const Shape shape{parts.features->states(), parts.features->actions(), parts.horizon};
     parts.start = load_start(problem, shape.states);

@@ -56,6 +56,8 @@ std::string problem_hash(const Problem& problem) {
     }
     hash.add(problem.shape().horizon);
     hash.add(Index{problem.homogeneous()});
+    // Left out when zero, so that exact mixtures keep the hash they had before there was any other.
+    if (problem.misspecification() > 0) hash.add(problem.misspecification());
     return hash.hex();
 }
 

@@ -188,6 +188,7 @@ Record record_of(const Problem& problem) {
     Record record;
     record.integers["sizes"] = {shape.states, shape.actions, parts.features->features(), shape.horizon};
     record.integers["homogeneous"] = {parts.homogeneous};
+    if (parts.misspecification > 0) record.numbers["misspecification"] = {parts.misspecification};
     put_features(record, *parts.features);
     put_start(record, parts.start);
     if (parts.truth) put_truth(record, *parts.truth);
@@ -213,6 +214,7 @@ Problem problem_from_record(const Record& record) {
     parts.horizon = shape.horizon;
     parts.start = start_from_record(record);
     parts.homogeneous = find_one(record.integers, "homogeneous") != 0;
+    parts.misspecification = find_optional(record.numbers, "misspecification").value_or(0);
     if (record.numbers.contains("truth")) parts.truth = truth_from_record(record, features);
     parts.state_names = find_texts(record, "state_names");
     parts.action_names = find_texts(record, "action_names");

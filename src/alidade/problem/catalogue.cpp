@@ -42,7 +42,7 @@ const Family& find_family(std::string_view name) {
 const std::vector<Family>& families() {
     static const std::vector<Family> all = {
         garnet_family(), needle_family(),    riverswim_family(), lock_family(),
-        chain_family(),  inventory_family(), gridworld_family(),
+        chain_family(),  inventory_family(), gridworld_family(), reservoir_family(),
     };
     return all;
 }

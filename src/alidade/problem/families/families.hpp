@@ -11,5 +11,6 @@ Family lock_family();
 Family chain_family();
 Family inventory_family();
 Family gridworld_family();
+Family reservoir_family();
 
 }  // namespace alidade
