@@ -109,7 +109,8 @@ int check(const std::string& source, bool normalise, const Voice& voice) {
     text += describe_reach(problem, found) + describe_weights(problem, found);
     if (problem.misspecification() > 0)
         text += fmt::format(
-            "  mixture       off by at most {:.4g} in total variation; no number of episodes makes up for that\n",
+            "  mixture       off by at most {:.4g} in total variation; no number of episodes makes up for "
+            "that\n",
             problem.misspecification());
     text += fmt::format("  memory        about {}\n", memory_size(found.bytes));
     text += fmt::format("  time          about {} for one replan, on one thread\n", duration(seconds));

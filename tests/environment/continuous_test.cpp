@@ -24,7 +24,8 @@ Simulator moving(double by) {
 }
 
 TEST(ContinuousEnvironment, KeepsThePointAndReportsItsCell) {
-    ContinuousEnvironment environment(line, 2, 4, at(0.05), mixture_dynamics({moving(0.06)}, Matrix::Ones(1, 1)));
+    ContinuousEnvironment environment(line, 2, 4, at(0.05),
+                                      mixture_dynamics({moving(0.06)}, Matrix::Ones(1, 1)));
     EXPECT_EQ(environment.shape(), (Shape{10, 2, 4}));
     Stream random(1, Purpose::test);
     EXPECT_THROW(environment.step(0, random), InvalidArgument);
@@ -41,7 +42,8 @@ TEST(ContinuousEnvironment, KeepsThePointAndReportsItsCell) {
 }
 
 TEST(ContinuousEnvironment, ReachesTheCellsBeyondTheBoxAsItsBorder) {
-    ContinuousEnvironment environment(line, 2, 2, at(0.95), mixture_dynamics({moving(9)}, Matrix::Ones(1, 1)));
+    ContinuousEnvironment environment(line, 2, 2, at(0.95),
+                                      mixture_dynamics({moving(9)}, Matrix::Ones(1, 1)));
     Stream random(1, Purpose::test);
     environment.reset(random);
     EXPECT_EQ(environment.step(1, random), 9);

@@ -61,9 +61,10 @@ inline bool same(const Problem& a, const Problem& b) {
         rewards = x.rewards[i].name == y.rewards[i].name && x.rewards[i].meaning == y.rewards[i].meaning &&
                   x.rewards[i].reward == y.rewards[i].reward;
     return x.name == y.name && *x.features == *y.features && x.horizon == y.horizon && x.start == y.start &&
-           x.homogeneous == y.homogeneous && x.misspecification == y.misspecification && truth && rewards && x.state_names == y.state_names &&
-           x.action_names == y.action_names && x.target.epsilon == y.target.epsilon &&
-           x.target.delta == y.target.delta && x.target.episodes == y.target.episodes;
+           x.homogeneous == y.homogeneous && x.misspecification == y.misspecification && truth && rewards &&
+           x.state_names == y.state_names && x.action_names == y.action_names &&
+           x.target.epsilon == y.target.epsilon && x.target.delta == y.target.delta &&
+           x.target.episodes == y.target.episodes;
 }
 
 }  // namespace alidade::testing

@@ -33,7 +33,8 @@ double chance(const FeatureMap& map, Index base, State s, Action a, State target
 
 TEST(Aggregation, ByQuadratureIsExactWhereTheCellIsAllThatMatters) {
     // Moves of whole cells lead from every point of a cell to the same cells.
-    const std::vector<BaseLaw> bases{{"left", walk({0.5, 0.25, 0.25})}, {"right", walk({0.125, 0.25, 0.625})}};
+    const std::vector<BaseLaw> bases{{"left", walk({0.5, 0.25, 0.25})},
+                                     {"right", walk({0.125, 0.25, 0.625})}};
     // An even number of points, inside the cell's borders, which belong to the next cell.
     const Aggregation made = aggregate(line, 2, bases, {.points = 1, .probes = 1});
     EXPECT_EQ(made.probed, 0);
@@ -129,16 +130,16 @@ double largest_variation(const FeatureMap& one, const FeatureMap& two) {
 }
 
 TEST(AggregationBySampling, StaysWithinItsStatedErrorOfTheExactLaws) {
-    // The claims fail with probability 1e-9 each. Uniform starts are compared with an average over many points.
+    // The claims fail with probability 1e-9 each. Uniform starts are compared with an average over many
+    // points.
     const std::vector<BaseLaw> exact{{"uniform", halved_plus_uniform}};
     const std::vector<BaseSimulator> drawn{{"uniform", draw_halved}};
     for (const bool from_centre : {true, false}) {
         const FeatureMap& law =
             *aggregate(line, 1, exact, {.points = from_centre ? 1 : 401, .probes = 0}).features;
         for (const std::int64_t samples : {100, 20'000}) {
-            const Aggregation made =
-                aggregate_samples(line, 1, drawn,
-                                  {.samples = samples, .from_centre = from_centre, .failure = 1e-9, .seed = 5});
+            const Aggregation made = aggregate_samples(
+                line, 1, drawn, {.samples = samples, .from_centre = from_centre, .failure = 1e-9, .seed = 5});
             EXPECT_EQ(made.failure_probability, 1e-9);
             EXPECT_DOUBLE_EQ(made.law_error, sampled_law_error(samples, 8, 8, 1e-9));
             EXPECT_LE(largest_variation(*made.features, law), made.law_error);

@@ -18,7 +18,8 @@ TEST(TriangularLaw, QuantilesInvertTheDistribution) {
         EXPECT_EQ(law.distribution(law.lower - 1), 0);
         EXPECT_EQ(law.distribution(law.upper + 1), 1);
         EXPECT_DOUBLE_EQ(law.quantile(0), law.lower);
-        for (const double u : {0.01, 0.3, 0.6, 0.99}) EXPECT_NEAR(law.distribution(law.quantile(u)), u, 1e-14);
+        for (const double u : {0.01, 0.3, 0.6, 0.99})
+            EXPECT_NEAR(law.distribution(law.quantile(u)), u, 1e-14);
     }
     // By hand: on [0, 1] with peak 1/2, a quarter of the base holds an eighth of the area.
     EXPECT_DOUBLE_EQ((TriangularLaw{0, 0.5, 1}).distribution(0.25), 0.125);
@@ -81,7 +82,8 @@ TEST(Reservoir, TheSimulatorsFollowTheLaws) {
         }
         for (State cell = 0; cell < 10; ++cell) {
             const double p = law.at(cell);
-            EXPECT_NEAR(seen[static_cast<std::size_t>(cell)], 40'000 * p, 6 * std::sqrt(40'000 * p * (1 - p)) + 12);
+            EXPECT_NEAR(seen[static_cast<std::size_t>(cell)], 40'000 * p,
+                        6 * std::sqrt(40'000 * p * (1 - p)) + 12);
         }
     }
 }

@@ -45,8 +45,8 @@ Document open_document(std::string_view path_text) {
     Document document{path, read_toml(path)};
     const TomlSection root = document.root();
     root.allow_only({"problem", "base", "features", "environment", "target", "reward"});
-    root.section("problem").allow_only(
-        {"name", "horizon", "initial_state", "initial", "homogeneous", "misspecification", "state_names", "action_names"});
+    root.section("problem").allow_only({"name", "horizon", "initial_state", "initial", "homogeneous",
+                                        "misspecification", "state_names", "action_names"});
     if (root.has("environment")) {
         const TomlSection environment = root.section("environment");
         environment.allow_only({"weights", "command"});

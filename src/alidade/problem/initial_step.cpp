@@ -103,8 +103,11 @@ Problem with_initial_step(const Problem& problem) {
     parts.start = StartLaw(problem.shape().states);
     if (parts.truth && !parts.homogeneous) {
         Matrix truth(parts.horizon, parts.truth->cols());
-        // At s_0 all weights give the same law; a true row is as good and is always well defined.
-        truth.row(0) = parts.truth->row(0);
+        // At s_0 all weights give the same law. One base model gives it without rounding; for general
+        // features a true row is known to be well defined.
+        truth.row(0) = problem.features().kind() == FeatureKind::general
+                           ? Matrix(parts.truth->row(0))
+                           : Matrix(Matrix::Identity(1, truth.cols()));
         truth.bottomRows(parts.horizon - 1) = *parts.truth;
         parts.truth = std::move(truth);
     }
