@@ -10,7 +10,7 @@
 
 int main() {
     // The model: three inflow laws, and a grid over the level.
-    const alidade::Reservoir reservoir({.cells = 200, .horizon = 4});
+    const alidade::Reservoir reservoir({.cells = 100});
     const alidade::Problem problem = reservoir.problem();
     fmt::print("{} cells, {} actions, {} inflow laws; no law is off by more than {:.4g}\n",
                problem.shape().states, problem.shape().actions, problem.features().features(),

@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"gridworld", {25, 4, 20}, 4, 0, 4, false},
         Case{"gridworld?width=4&height=2&horizon=3", {8, 4, 3}, 4, 0, 4, false},
         // From cell 0 the level reaches 0.75 + 0.75/50 at most: cells 0 to 38.
-        Case{"reservoir", {50, 3, 5}, 3, 25, 39, false},
+        Case{"reservoir", {50, 3, 4}, 3, 25, 39, false},
         Case{"reservoir?cells=7&actions=2&features=4&horizon=2&start=0", {7, 2, 2}, 4, 0, 7, false}));
 
 TEST(EveryFamilyDraws, OneCanBeEnlargedWithoutChangingTheOtherDraws) {

@@ -91,7 +91,8 @@ TEST(Reservoir, TheSimulatorsFollowTheLaws) {
 TEST(Reservoir, EveryLevelOfACellReachesOnlyWhatTheModelAllows) {
     // Otherwise exploration would take a possible transition for a contradiction.
     const Reservoir reservoir({.cells = 20});
-    const FeatureMap& map = reservoir.problem().features();
+    const Problem problem = reservoir.problem();
+    const FeatureMap& map = problem.features();
     const std::vector<BaseLaw> laws = reservoir.laws();
     CellMasses law(20);
     for (State cell = 0; cell < 20; ++cell) {

@@ -28,7 +28,7 @@ struct ReservoirOptions {
     Index cells = 50;          ///< of the grid over the level
     Index actions = 3;         ///< A releases
     Index features = 3;        ///< d inflow laws
-    Index horizon = 5;         ///< H
+    Index horizon = 4;         ///< H
     double inflow = 0.75;      ///< largest inflow of a step, as a share of the capacity, in (0, 1]
     double start_level = 0.5;  ///< in [0, 1]
 };

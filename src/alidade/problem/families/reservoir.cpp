@@ -28,7 +28,7 @@ Family reservoir_family() {
                 integer_parameter("actions", 3, 1, 100,
                                   "Releases to choose from: (a+1)/(actions+1) of the water."),
                 integer_parameter("features", 3, 1, 100, "Inflow laws, from dry to wet."),
-                horizon_parameter(5),
+                horizon_parameter(4),
                 real_parameter("inflow", "0.75", 0.01, 1,
                                "Largest inflow of a step, as a share of the capacity."),
                 real_parameter("start", "0.5", 0, 1, "Level at the start, as a share of the capacity."),
