@@ -63,7 +63,7 @@ TEST(MixtureDynamics, DrawsTheSimulatorWithTheWeightsOfItsStep) {
         dynamics(1, from, 1, random, next);
         EXPECT_DOUBLE_EQ(next[0], 0.6);
     }
-    // Six standard deviations of 46: below 1e-8 (Hoeffding: 2 exp(-2 * 275^2 / 10^4) = 6e-7 at most).
+    // Hoeffding: farther off with probability at most 2 exp(-2 * 275^2 / 10^4) < 6e-7.
     EXPECT_NEAR(first, 3000, 275);
     EXPECT_THROW(dynamics(2, from, 1, random, next), InvalidArgument);
 }

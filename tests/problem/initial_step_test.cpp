@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "alidade/error.hpp"
-#include "alidade/model/tangent_space.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -99,8 +97,8 @@ TEST(InitialStep, SignedFeaturesGetTheStartLawWhateverTheWeights) {
     for (const double tilt : {-0.7, 0.0, 0.7}) {
         parts.truth = Matrix(3, 2);
         for (Index h = 0; h < 3; ++h) parts.truth->row(h) << 1, tilt;
-        const Problem extended = with_initial_step(Problem(parts));
-        const auto law = extended.true_model().probabilities(0, 2);
+        const MixtureModel model = with_initial_step(Problem(parts)).true_model();
+        const auto law = model.probabilities(0, 2);
         ASSERT_EQ(law.size(), 2u);
         EXPECT_NEAR(law[0], 0.25, 1e-15);
         EXPECT_NEAR(law[1], 0.75, 1e-15);

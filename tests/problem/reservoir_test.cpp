@@ -62,8 +62,8 @@ TEST(Reservoir, NoProbeContradictsTheProvedBoundAndItIsNotFarAbove) {
 }
 
 TEST(Reservoir, TheSimulatorsFollowTheLaws) {
-    // 40,000 draws a law; a cell is off by 6 standard deviations with probability below 2e-9 (Bernstein:
-    // exp(-36/2/(1 + 2/sd)) at worst), over 3 laws of 10 cells.
+    // Bernstein: a count of variance v is off by 6 sqrt(v) + 12 with probability below 2 exp(-18); over 3
+    // laws of 10 cells, below 1e-6.
     const Reservoir reservoir({.cells = 10});
     const std::vector<BaseLaw> laws = reservoir.laws();
     const std::vector<Simulator> simulators = reservoir.simulators();

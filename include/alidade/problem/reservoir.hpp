@@ -20,7 +20,7 @@ struct TriangularLaw {
 
     double distribution(double x) const;  ///< chance of at most x
     double quantile(double u) const;      ///< the x with distribution(x) = u, for u in [0, 1]
-    /// Total variation of the density, as a function on the line: twice its peak, 2 / (upper - lower).
+    /// Total variation of the density, as a function on the line: twice its peak of 2 / (upper - lower).
     double variation() const { return 4 / (upper - lower); }
 };
 
