@@ -13,7 +13,7 @@ namespace alidade {
 struct Schedule {
     enum class Kind {
         every,     ///< after each episode, as the paper does
-        doubling,  ///< when the determinant of some step's precision has doubled [theory §3e]
+        doubling,  ///< when the product of the steps' determinants has doubled [theory §3e]
         growth,    ///< when the episodes have grown by a fixed ratio
     };
     Kind kind = Kind::growth;
