@@ -160,6 +160,11 @@ TEST_F(BadInput, CommandLinesThatMeanNothing) {
     expect_refused({"explore", small_problem, "-o", "run", "--target", "0"}, "--target");
     expect_refused({"explore", small_problem, "-o", "run", "--algorithm", "luck"}, "luck");
     expect_refused({"explore", small_problem, "-o", "run", "--constants", "soft"}, "soft");
+    expect_refused({"explore", small_problem, "-o", "run", "--without", "warmth"}, "warmth");
+    expect_refused({"explore", small_problem, "-o", "run", "--width", "l2"}, "l2");
+    expect_refused({"explore", small_problem, "-o", "run", "--ties", "last"}, "last");
+    expect_refused({"explore", small_problem, "-o", "run", "--constants", "paper", "--without", "span"},
+                   "span");
     expect_refused({"explore", small_problem, "-o", "run", "--replan", "never"}, "never");
     expect_refused({"explore", small_problem, "-o", "run", "--threads", "-1"}, "--threads");
     expect_refused({"check", "no/such/folder"}, "no/such/folder");

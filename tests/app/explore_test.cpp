@@ -41,6 +41,49 @@ TEST_F(Explore, GivesTheStableKeys) {
     EXPECT_EQ(object["certificate"]["vacuous"], least >= 4);
 }
 
+TEST_F(Explore, ServesThePapersConstants) {
+    const json sharp = explore("sharp").object();
+    const json paper =
+        explore("paper", {"--constants", "paper", "--ties", "first", "--width", "l1"}).object();
+    EXPECT_EQ(paper["constants"], "paper");
+    EXPECT_EQ(paper["planned_episodes"], 2000);
+    EXPECT_EQ(paper["ties"], "first");
+    EXPECT_EQ(paper["width"], "l1");
+    EXPECT_EQ(paper["certificate"]["method"], "printed");
+    EXPECT_GE(paper["certificate"]["candidates"]["printed"], sharp["certificate"]["reward_free"]);
+    // What is stored is certified again to the same number.
+    const Outcome again = run({"certify", "paper", "--json"});
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(again.object()["candidates"], paper["certificate"]["candidates"]);
+    // The radius was told of 2000 episodes: a run of more is another run.
+    EXPECT_EQ(explore("paper", {"--constants", "paper", "--episodes", "3000"}).code, 2);
+}
+
+TEST_F(Explore, TakesTheEpisodesOfTheoremOneIfThePapersConstantsHaveATargetAlone) {
+    const Outcome explored =
+        run({"explore", "builtin:garnet?states=4&actions=2&features=2&horizon=2&successors=3", "-o", "run",
+             "--constants", "paper", "--target", "1.9", "--json"});
+    EXPECT_EQ(explored.code, 0) << explored.err;
+    const json object = explored.object();
+    const Outcome bound = run({"bound", "--features", "2", "--horizon", "2", "--epsilon", "1.9", "--json"});
+    ASSERT_EQ(bound.code, 0) << bound.err;
+    for (const json& row : bound.object()["bounds"])
+        if (row["name"] == "theorem-1") {
+            EXPECT_NEAR(object["planned_episodes"].get<double>(), row["episodes"].get<double>(), 1);
+        }
+    EXPECT_LT(object["episodes"], object["planned_episodes"]);
+}
+
+TEST_F(Explore, LeavesOutSharpeningsByName) {
+    const json all = explore("all").object();
+    EXPECT_FALSE(all.contains("without"));
+    const json some = explore("some", {"--without", "span,hull,coupling"}).object();
+    EXPECT_EQ(some["without"], "hull,coupling,span");
+    EXPECT_EQ(some["certificate"]["candidates"].size(), 1u);
+    EXPECT_GE(some["certificate"]["candidates"]["model"], all["certificate"]["candidates"]["model"]);
+    EXPECT_EQ(run({"certify", "some", "--json"}).object()["candidates"], some["certificate"]["candidates"]);
+}
+
 TEST_F(Explore, TextSaysTheCertificateAndWhatIsNext) {
     const Outcome explored = run({"explore", small_problem, "-o", "run", "--episodes", "1"});
     EXPECT_EQ(explored.code, 0);
