@@ -45,6 +45,10 @@ struct RidgeEstimate {
 /// precision is not positive definite (then the statistics are damaged).
 RidgeEstimate solve_ridge(const RidgeStatistics& statistics, double regularisation);
 
+/// An estimate made otherwise, with the precision (symmetric, positive definite) of the ellipsoid about it:
+/// factors and their rounding. Throws BrokenInvariant if it is not positive definite.
+RidgeEstimate estimate_with(Vector coordinates, Matrix precision);
+
 /// log det(lambda I + gram) - log det(lambda I) alone.
 double log_det_ratio(const RidgeStatistics& statistics, double regularisation);
 

@@ -116,6 +116,21 @@ RidgeEstimate solve_ridge(const RidgeStatistics& statistics, double regularisati
     return result;
 }
 
+RidgeEstimate estimate_with(Vector coordinates, Matrix precision) {
+    RidgeEstimate result;
+    const Eigen::LLT<Matrix> cholesky(precision);
+    ensures(cholesky.info() == Eigen::Success && precision.allFinite(),
+            "precision of an ellipsoid is not positive definite");
+    result.coordinates = std::move(coordinates);
+    result.factor = cholesky.matrixL();
+    result.inverse_factor = inverse_of_lower(result.factor);
+    result.precision = std::move(precision);
+    // As in measure_rounding, with 1/|L^-1|^2 below the least eigenvalue.
+    const double error = rounding_of(RidgeStatistics(result.factor.rows()), result.precision);
+    result.metric_error = error * result.inverse_factor.squaredNorm();
+    return result;
+}
+
 double log_det_ratio(const RidgeStatistics& statistics, double regularisation) {
     return log_det_of(factored(statistics, regularisation).cholesky.matrixL(), regularisation);
 }

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/estimate/maximum_likelihood.hpp"
+#include "alidade/model/counts.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// The weights that the transitions of one step leave possible: all whose log-likelihood is at most
+/// `allowance` below that of the fit. Convex, and valid at all times however the data were chosen [likelihood
+/// §2].
+struct LikelihoodSet {
+    LikelihoodFit fit;        ///< theta~, the centre
+    double allowance = 0;     ///< B
+    double regret_kt = 0;     ///< of the Dirichlet(1/2) mixture, in closed form
+    double regret_det = 0;    ///< of the uniform mixture, by a determinant; infinite if it was not computed
+    ConfidenceSet ellipsoid;  ///< about theta~, contains the convex set [likelihood §3]
+};
+
+struct LikelihoodSetOptions {
+    double delta = 0.1;     ///< of all sets together, in (0, 1)
+    double barrier = 1e-6;  ///< of the fit
+    bool thorough = false;  ///< tries more points and sizes for the determinant: a little smaller, slower
+};
+
+/// The transitions of every confidence set: one for each learned step, or one of all steps.
+std::vector<LikelihoodRows> likelihood_rows(const Counts& counts, bool homogeneous);
+
+/// One set for each element of `rows`: with probability 1 - delta all contain their true weights, at all
+/// times at once. `starts` are warm starts, as many (or none).
+std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
+                                           const LikelihoodSetOptions& options,
+                                           std::span<const Vector> starts = {});
+
+/// Whether the weights are in the convex set itself.
+bool contains(const LikelihoodRows& rows, const LikelihoodSet& set, const Vector& weights);
+
+/// L(theta~) - log of the uniform mixture, at most: the mass that an ellipsoid inside the simplex about a
+/// regularised maximiser has, by Jensen's inequality [likelihood §2].
+double determinant_regret(const LikelihoodRows& rows, const Vector& weights, bool thorough);
+
+}  // namespace alidade

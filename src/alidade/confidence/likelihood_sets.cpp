@@ -1,0 +1,186 @@
+#include "alidade/confidence/likelihood_sets.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/error.hpp"
+#include "alidade/model/tangent_space.hpp"
+#include "alidade/theory/likelihood.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr double ridge = 0.05;  // tau of [likelihood §3]
+constexpr int bootstrap_rounds = 12;
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// Z'f / (weights . f) of every row, p numbers each.
+Matrix relative_rows(const LikelihoodRows& rows, const Vector& weights, const Matrix& basis) {
+    const Eigen::Map<const Matrix> all(rows.rows.data(), rows.features, rows.size());
+    Matrix relative = basis.transpose() * all;
+    for (Index k = 0; k < rows.size(); ++k) relative.col(k) /= all.col(k).dot(weights);
+    return relative;
+}
+
+/// sum of factor * count * x x' over the columns.
+Matrix weighed_gram(const Matrix& relative, const std::vector<double>& counts, const Vector& factors) {
+    Matrix scaled = relative;
+    for (Index k = 0; k < relative.cols(); ++k) scaled.col(k) *= factors[k] * counts[at(k)];
+    return scaled * relative.transpose();
+}
+
+/// Squared norms of the columns in the inverse of the metric with that Cholesky factor.
+Vector leverages(const Eigen::LLT<Matrix>& cholesky, const Matrix& relative) {
+    return cholesky.matrixL().solve(relative).colwise().squaredNorm();
+}
+
+double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, const Vector& centre,
+                             const Matrix& basis, bool thorough) {
+    const Index n = basis.cols();
+    const auto dimension = static_cast<double>(n);
+    const Matrix relative = relative_rows(rows, centre, basis);
+    const Matrix information = weighed_gram(relative, rows.counts, Vector::Ones(relative.cols()));
+    const Matrix barrier =
+        basis.transpose() * centre.array().square().inverse().matrix().asDiagonal() * basis;
+    double best = -std::numeric_limits<double>::infinity();
+    const std::vector<double> shares = thorough ? std::vector{0.3, 0.6, 0.85} : std::vector{0.6, 0.85};
+    const std::vector<double> sizes = thorough ? std::vector{dimension / 2, dimension, dimension + 2}
+                                               : std::vector{dimension, dimension + 2};
+    for (const double share : shares)
+        for (const double size : sizes) {
+            const Eigen::LLT<Matrix> cholesky(information + size / (share * share) * barrier);
+            if (cholesky.info() != Eigen::Success) continue;
+            double log_det = 0;
+            for (Index i = 0; i < n; ++i) log_det += std::log(cholesky.matrixLLT()(i, i));
+            const Vector q = leverages(cholesky, relative);
+            double curved = 0;
+            for (Index k = 0; k < q.size(); ++k)
+                curved += rows.counts[at(k)] * kappa(-std::min(share, std::sqrt(size * q[k]))) * q[k];
+            best = std::max(best, log_ball_volume(n) - log_simplex_volume(n + 1) +
+                                      dimension / 2 * std::log(size) - log_det -
+                                      size / (dimension + 2) * curved);
+        }
+    return log_likelihood_ratio(rows, weights, centre) - best;
+}
+
+/// The quadratic form whose value is at most rad2 at theta - theta~ for every member of the set: identity and
+/// inequality of [likelihood §3], the bounds on the relative changes shrunk by the ellipsoid they gave.
+struct Outer {
+    Matrix precision;
+    double squared_radius;
+};
+
+Outer outer_ellipsoid(const LikelihoodRows& rows, const LikelihoodFit& fit, double allowance,
+                      const Matrix& basis) {
+    const Index d = fit.weights.size(), p = basis.cols();
+    const double reach = allowance + fit.gap;
+    Vector pull = Vector::Zero(d);
+    double squared_radius = reach;
+    for (Index i = 0; i < d; ++i) {
+        // theta_i <= reach / mu_i, so mu_i theta_i >= w_i theta_i^2 >= w_i (theta_i - theta~_i)^2 - w_i
+        // theta~_i^2.
+        const double mu = std::max(0.0, rows.observations + fit.gap - fit.scores[i]);
+        const double w = std::max(mu, mu * mu / reach), cost = w * fit.weights[i] * fit.weights[i];
+        if (cost > 1e-3 * reach / static_cast<double>(d)) continue;
+        pull[i] = w;
+        squared_radius += cost;
+    }
+    double farthest = 0;  // |theta~ - e_i|^2
+    for (Index i = 0; i < d; ++i)
+        farthest = std::max(farthest, fit.weights.squaredNorm() + 1 - 2 * fit.weights[i]);
+    squared_radius += ridge * farthest;
+    squared_radius *= 1 + 1e-9;
+    const Matrix constant = basis.transpose() * pull.asDiagonal() * basis + ridge * Matrix::Identity(p, p);
+    const Matrix relative = relative_rows(rows, fit.weights, basis);
+    Vector bounds(rows.size()), factors(rows.size());
+    for (Index k = 0; k < rows.size(); ++k) {
+        const Eigen::Map<const Vector> f(rows.row(k), d);
+        bounds[k] = f.maxCoeff() / f.dot(fit.weights) - 1;
+    }
+    Matrix precision;
+    for (int round = 0; round < bootstrap_rounds; ++round) {
+        for (Index k = 0; k < rows.size(); ++k) factors[k] = kappa(bounds[k]) * (1 - 1e-11);
+        precision = constant + weighed_gram(relative, rows.counts, factors);
+        const Vector norms = leverages(Eigen::LLT<Matrix>(precision), relative);
+        double moved = 0;
+        for (Index k = 0; k < rows.size(); ++k) {
+            const double tighter = std::min(bounds[k], std::sqrt(squared_radius * norms[k]) * (1 + 1e-9));
+            moved = std::max(moved, bounds[k] - tighter);
+            bounds[k] = tighter;
+        }
+        if (moved < 1e-3) break;
+    }
+    return {(precision + precision.transpose()) / 2, squared_radius};
+}
+
+LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOptions& options, Index sets,
+                             const Vector& start) {
+    const ParameterSet parameters = ParameterSet::simplex(rows.features);
+    const Matrix& basis = parameters.space().basis;
+    LikelihoodFit fit = maximise_likelihood(rows, {.barrier = options.barrier}, start);
+    const double kt = mixture_regret(rows.observations, rows.features);
+    const double det = rows.features > 1 && rows.size() > 0
+                           ? determinant_regret(rows, fit.weights, options.thorough)
+                           : std::numeric_limits<double>::infinity();
+    const double slack = 1e-9 * (1 + kt);
+    const double allowance = likelihood_allowance(std::min(kt, det) + slack, 2, sets, options.delta);
+    const Outer outer = outer_ellipsoid(rows, fit, allowance, basis);
+    const RidgeEstimate estimate =
+        estimate_with(parameters.space().coordinates(fit.weights), outer.precision);
+    ConfidenceSet ellipsoid(parameters, estimate,
+                            std::sqrt(outer.squared_radius * (1 + estimate.metric_error)));
+    return {std::move(fit), allowance, kt, det, std::move(ellipsoid)};
+}
+
+}  // namespace
+
+double determinant_regret(const LikelihoodRows& rows, const Vector& weights, bool thorough) {
+    const Matrix basis = TangentSpace::simplex(rows.features).basis;
+    double least = std::numeric_limits<double>::infinity();
+    // All are bounds of one and the same mixture, so the least may be taken.
+    for (const double barrier : thorough ? std::vector{0.5, 1.0, 2.0} : std::vector{1.0}) {
+        const LikelihoodFit centre = maximise_likelihood(rows, {.barrier = barrier, .steps = 50}, weights);
+        least = std::min(least, determinant_regret_at(rows, weights, centre.weights, basis, thorough));
+    }
+    return least;
+}
+
+std::vector<LikelihoodRows> likelihood_rows(const Counts& counts, bool homogeneous) {
+    const Index steps = counts.shape().learned_steps();
+    std::vector<LikelihoodRows> result;
+    if (!homogeneous) {
+        for (Step h = 0; h < steps; ++h) result.push_back(likelihood_rows(counts.features(), counts.at(h)));
+        return result;
+    }
+    if (steps == 0) return result;
+    std::vector<std::int64_t> pooled(at(counts.features().entries()), 0);
+    for (Step h = 0; h < steps; ++h)
+        std::ranges::transform(pooled, counts.at(h), pooled.begin(), std::plus<>());
+    result.push_back(likelihood_rows(counts.features(), pooled));
+    return result;
+}
+
+std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
+                                           const LikelihoodSetOptions& options,
+                                           std::span<const Vector> starts) {
+    expects(starts.empty() || starts.size() == rows.size(), "{} warm starts for {} sets", starts.size(),
+            rows.size());
+    std::vector<LikelihoodSet> sets;
+    sets.reserve(rows.size());
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        sets.push_back(likelihood_set(rows[k], options, static_cast<Index>(rows.size()),
+                                      starts.empty() ? Vector{} : starts[k]));
+    return sets;
+}
+
+bool contains(const LikelihoodRows& rows, const LikelihoodSet& set, const Vector& weights) {
+    return log_likelihood_ratio(rows, set.fit.weights, weights) <= set.allowance;
+}
+
+}  // namespace alidade

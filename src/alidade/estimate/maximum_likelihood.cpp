@@ -1,0 +1,188 @@
+#include "alidade/estimate/maximum_likelihood.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/error.hpp"
+#include "alidade/model/tangent_space.hpp"
+
+namespace alidade {
+
+namespace {
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+double product(const double* row, const Vector& weights) {
+    double sum = 0;
+    for (Index i = 0; i < weights.size(); ++i) sum += row[i] * weights[i];
+    return sum;
+}
+
+/// L + mu sum log theta_i relative to another point, gradient and Hessian in d coordinates.
+struct Expansion {
+    Vector gradient;
+    Matrix curvature;  // minus the Hessian; lower triangle
+};
+
+Expansion expand(const LikelihoodRows& rows, const Vector& weights, double barrier) {
+    const Index d = weights.size();
+    Expansion result{Vector::Zero(d), Matrix::Zero(d, d)};
+    for (Index k = 0; k < rows.size(); ++k) {
+        const double* f = rows.row(k);
+        const double n = rows.counts[at(k)], predicted = product(f, weights);
+        const double first = n / predicted, second = first / predicted;
+        for (Index j = 0; j < d; ++j) {
+            result.gradient[j] += first * f[j];
+            const double scaled = second * f[j];
+            for (Index i = j; i < d; ++i) result.curvature(i, j) += scaled * f[i];
+        }
+    }
+    for (Index i = 0; i < d; ++i) {
+        result.gradient[i] += barrier / weights[i];
+        result.curvature(i, i) += barrier / (weights[i] * weights[i]);
+    }
+    return result;
+}
+
+/// sum n log(1 + x) + barrier terms of moving from `weights` by `step`; minus infinity outside.
+double gain(const LikelihoodRows& rows, const Vector& weights, const Vector& step, double barrier) {
+    double sum = 0;
+    for (Index i = 0; i < weights.size(); ++i) {
+        const double x = step[i] / weights[i];
+        if (x <= -1) return -std::numeric_limits<double>::infinity();
+        sum += barrier * std::log1p(x);
+    }
+    for (Index k = 0; k < rows.size(); ++k)
+        sum += rows.counts[at(k)] * std::log1p(product(rows.row(k), step) / product(rows.row(k), weights));
+    return sum;
+}
+
+/// One damped Newton step for the given barrier. Returns the squared Newton decrement before it.
+double newton_step(const LikelihoodRows& rows, const Matrix& basis, double barrier, Vector& weights) {
+    const Expansion here = expand(rows, weights, barrier);
+    const Matrix full = here.curvature.selfadjointView<Eigen::Lower>();
+    const Vector gradient = basis.transpose() * here.gradient;
+    const Matrix curvature = basis.transpose() * full * basis;
+    const Vector direction = curvature.llt().solve(gradient);
+    const double decrement = gradient.dot(direction);
+    if (!(decrement > 0) || !std::isfinite(decrement)) return 0;
+    const Vector step = basis * direction;
+    double length = 1;
+    for (Index i = 0; i < weights.size(); ++i)
+        if (step[i] < 0) length = std::min(length, -0.99 * weights[i] / step[i]);
+    // A full step is nearly always right; halve it until the gain is a quarter of what the slope promises.
+    for (int tries = 0; tries < 60; ++tries, length /= 2)
+        if (gain(rows, weights, length * step, barrier) >= 0.25 * length * decrement) break;
+    weights += length * step;
+    weights = weights.cwiseMax(1e-300);
+    weights /= weights.sum();
+    return decrement;
+}
+
+void measure(const LikelihoodRows& rows, LikelihoodFit& fit) {
+    const Index d = fit.weights.size();
+    fit.scores = Vector::Zero(d);
+    double weighed = 0;
+    for (Index k = 0; k < rows.size(); ++k) {
+        const double* f = rows.row(k);
+        const double n = rows.counts[at(k)];
+        weighed += n;
+        const double scale = n / product(f, fit.weights);
+        for (Index i = 0; i < d; ++i) fit.scores[i] += scale * f[i];
+    }
+    // Rows left out have f_i / (theta . f) = 1 for every i.
+    fit.scores.array() += rows.observations - weighed;
+    // By concavity L(theta) - L(theta~) <= max_i of scores - t; each term is off by d roundings or so.
+    const double unit = 4 * static_cast<double>(d + rows.size()) * std::numeric_limits<double>::epsilon();
+    fit.gap = std::max(0.0, fit.scores.maxCoeff() - rows.observations) + unit * fit.scores.maxCoeff();
+}
+
+}  // namespace
+
+LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const std::int64_t> counts) {
+    expects(features.kind() == FeatureKind::base_models,
+            "the likelihood of weights needs base models; the problem has general signed features");
+    expects(static_cast<Index>(counts.size()) == features.entries(), "{} counts; must be {} (the entries)",
+            counts.size(), features.entries());
+    LikelihoodRows result;
+    result.features = features.features();
+    for (Index entry = 0; entry < features.entries(); ++entry) {
+        const std::int64_t seen = counts[at(entry)];
+        if (seen == 0) continue;
+        expects(seen > 0, "count {} of entry {}; must not be negative", seen, entry);
+        result.observations += static_cast<double>(seen);
+        const auto f = features.phi(entry);
+        if (std::ranges::all_of(f, [&](double value) { return value == f[0]; })) continue;
+        result.rows.insert(result.rows.end(), f.begin(), f.end());
+        result.counts.push_back(static_cast<double>(seen));
+    }
+    return result;
+}
+
+LikelihoodFit maximise_likelihood(const LikelihoodRows& rows, const LikelihoodOptions& options,
+                                  const Vector& start) {
+    const Index d = rows.features;
+    expects(options.barrier > 0, "barrier is {}; must be greater than 0", options.barrier);
+    expects(start.size() == 0 || (start.size() == d && start.minCoeff() > 0),
+            "the warm start has {} weights, the least {}; must be {} positive ones", start.size(),
+            start.size() > 0 ? start.minCoeff() : 0.0, d);
+    LikelihoodFit fit;
+    fit.weights =
+        start.size() > 0 ? Vector(start / start.sum()) : Vector::Constant(d, 1.0 / static_cast<double>(d));
+    if (d > 1 && rows.size() > 0) {
+        const Matrix basis = TangentSpace::simplex(d).basis;
+        // A warm start is near the end of the path, a cold one at its beginning.
+        double barrier = start.size() > 0 ? std::max(options.barrier, 1e-2) : std::max(options.barrier, 1.0);
+        double before = std::numeric_limits<double>::infinity();
+        while (fit.steps < options.steps) {
+            const bool last = barrier <= options.barrier;
+            const double decrement = newton_step(rows, basis, barrier, fit.weights);
+            ++fit.steps;
+            // Near the end of the path the decrement falls quadratically until only rounding is left of it;
+            // before that a rough point is enough to lower the barrier.
+            const bool settled = last ? decrement < 1e-20 || (decrement < 1e-9 && decrement > 0.25 * before)
+                                      : decrement < 0.1 * barrier;
+            before = decrement;
+            if (!settled) continue;
+            if (last) break;
+            barrier = std::max(options.barrier, barrier / 30);
+            before = std::numeric_limits<double>::infinity();
+        }
+    }
+    measure(rows, fit);
+    return fit;
+}
+
+double log_likelihood_ratio(const LikelihoodRows& rows, const Vector& one, const Vector& other) {
+    double sum = 0;
+    for (Index k = 0; k < rows.size(); ++k) {
+        const double below = product(rows.row(k), other);
+        if (!(below > 0)) return std::numeric_limits<double>::infinity();
+        sum += rows.counts[at(k)] * std::log(product(rows.row(k), one) / below);
+    }
+    return sum;
+}
+
+Matrix information(const LikelihoodRows& rows, const Vector& weights, const Matrix& basis,
+                   std::span<const double> factors) {
+    const Index d = weights.size();
+    Matrix sum = Matrix::Zero(d, d);
+    for (Index k = 0; k < rows.size(); ++k) {
+        const double* f = rows.row(k);
+        const double predicted = product(f, weights);
+        const double factor = factors.empty() ? 1.0 : factors[at(k)];
+        const double scale = factor * rows.counts[at(k)] / (predicted * predicted);
+        for (Index j = 0; j < d; ++j) {
+            const double scaled = scale * f[j];
+            for (Index i = j; i < d; ++i) sum(i, j) += scaled * f[i];
+        }
+    }
+    const Matrix full = sum.selfadjointView<Eigen::Lower>();
+    return basis.transpose() * full * basis;
+}
+
+}  // namespace alidade

@@ -1,0 +1,45 @@
+#include "alidade/theory/likelihood.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+double mixture_regret(double observations, Index features) {
+    expects(observations >= 0 && features >= 1, "{} observations and {} features; must be at least 0 and 1",
+            observations, features);
+    if (features == 1) return 0;
+    const double half = static_cast<double>(features) / 2, t = observations;
+    // lgamma(t + d/2) - lgamma(t + 1/2) cancels for large t: one rounding of its size is allowed for.
+    const double value =
+        std::lgamma(0.5) - std::lgamma(half) + (std::lgamma(t + half) - std::lgamma(t + 0.5));
+    return value + 4 * std::numeric_limits<double>::epsilon() * std::abs(std::lgamma(t + half));
+}
+
+double log_simplex_volume(Index features) {
+    const auto d = static_cast<double>(features);
+    return 0.5 * std::log(d) - std::lgamma(d);
+}
+
+double log_ball_volume(Index dimension) {
+    const auto n = static_cast<double>(dimension);
+    return n / 2 * std::log(std::numbers::pi) - std::lgamma(n / 2 + 1);
+}
+
+double kappa(double x) {
+    if (x <= -1) return std::numeric_limits<double>::infinity();
+    // The series 1/2 - x/3 + x^2/4 - ..., where the difference would cancel.
+    if (std::abs(x) < 1e-3) return 0.5 + x * (-1.0 / 3 + x * (0.25 + x * (-0.2 + x / 6)));
+    return (x - std::log1p(x)) / (x * x);
+}
+
+double likelihood_allowance(double regret, Index mixtures, Index sets, double delta) {
+    expects(delta > 0 && delta < 1, "delta is {}; must be greater than 0 and less than 1", delta);
+    expects(sets >= 1 && mixtures >= 1, "{} sets and {} mixtures; must be at least 1", sets, mixtures);
+    return regret + std::log(static_cast<double>(mixtures)) + std::log(static_cast<double>(sets) / delta);
+}
+
+}  // namespace alidade
