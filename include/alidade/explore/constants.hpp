@@ -16,11 +16,19 @@ enum class Ties {
                 ///< [likelihood §8.4]
 };
 
-/// Whose constants a regression explorer uses, and how.
+/// What a visit is worth to the likelihood explorer, given what is known already [likelihood §5].
+enum class FisherBonus {
+    sqrt,      ///< how far the certificate's terms would move: (H-1-h) min(1, sqrt(B leverage / 2))
+    gain,      ///< information: log det(1 + J^-1 I), no constants
+    leverage,  ///< the largest eigenvalue of J^-1 I
+};
+
+/// Whose constants an explorer uses, and how.
 struct Constants {
     RegressionConstants regression;
     WidthMethod width = WidthMethod::exact;  ///< of the inner maximum over values
     Ties ties = Ties::unclipped;
+    FisherBonus bonus = FisherBonus::sqrt;  ///< of the likelihood explorer
 
     bool operator==(const Constants&) const = default;
 };
@@ -34,5 +42,7 @@ Constants parse_constants(std::string_view text);
 WidthMethod parse_width_method(std::string_view text);
 /// "unclipped" or "first".
 Ties parse_ties(std::string_view text);
+/// "sqrt", "gain" or "leverage".
+FisherBonus parse_bonus(std::string_view text);
 
 }  // namespace alidade

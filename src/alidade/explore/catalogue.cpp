@@ -2,6 +2,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/explore/hoeffding.hpp"
+#include "alidade/explore/likelihood.hpp"
 
 namespace alidade {
 
@@ -15,6 +16,14 @@ const std::vector<ExplorerEntry>& explorers() {
                  return std::make_unique<HoeffdingExplorer>(task, options, ActionRule::optimistic);
              },
          .recompute = recompute_hoeffding},
+        {.name = "likelihood",
+         .summary = "Fisher-information bonuses with likelihood confidence sets; base models only",
+         .constants = {"sharp"},
+         .make =
+             [](const Task& task, const ExplorerOptions& options) {
+                 return std::make_unique<LikelihoodExplorer>(task, options);
+             },
+         .recompute = recompute_likelihood},
         {.name = "uniform",
          .summary = "uniform random actions, the baseline; the same regression and certificate",
          .constants = {"sharp", "paper"},

@@ -12,7 +12,8 @@ namespace alidade {
 namespace {
 
 constexpr std::string_view paper_prefix = "paper of ", paper_suffix = " episodes";
-constexpr std::string_view without = "sharp without ", width_prefix = "width ", ties_prefix = "ties ";
+constexpr std::string_view without = "sharp without ", width_prefix = "width ", ties_prefix = "ties ",
+                           bonus_prefix = "bonus ";
 
 const char* name_of(WidthMethod method) {
     switch (method) {
@@ -24,6 +25,18 @@ const char* name_of(WidthMethod method) {
             break;
     }
     return "l1";
+}
+
+const char* name_of(FisherBonus bonus) {
+    switch (bonus) {
+        case FisherBonus::sqrt:
+            return "sqrt";
+        case FisherBonus::gain:
+            return "gain";
+        case FisherBonus::leverage:
+            break;
+    }
+    return "leverage";
 }
 
 RegressionConstants parse_regression(std::string_view text) {
@@ -56,6 +69,8 @@ std::string to_string(const Constants& constants) {
     if (constants.width != WidthMethod::exact)
         text += fmt::format(", {}{}", width_prefix, name_of(constants.width));
     if (constants.ties != Ties::unclipped) text += fmt::format(", {}first", ties_prefix);
+    if (constants.bonus != FisherBonus::sqrt)
+        text += fmt::format(", {}{}", bonus_prefix, name_of(constants.bonus));
     return text;
 }
 
@@ -72,8 +87,11 @@ Constants parse_constants(std::string_view text) {
             constants.width = parse_width_method(part.substr(width_prefix.size()));
         else if (part.starts_with(ties_prefix))
             constants.ties = parse_ties(part.substr(ties_prefix.size()));
+        else if (part.starts_with(bonus_prefix))
+            constants.bonus = parse_bonus(part.substr(bonus_prefix.size()));
         else
-            throw InvalidArgument(fmt::format("constants have '{}'; must be 'width ..' or 'ties ..'", part));
+            throw InvalidArgument(
+                fmt::format("constants have '{}'; must be 'width ..', 'ties ..' or 'bonus ..'", part));
     }
     return constants;
 }
@@ -82,6 +100,12 @@ WidthMethod parse_width_method(std::string_view text) {
     for (const WidthMethod method : {WidthMethod::exact, WidthMethod::semidefinite, WidthMethod::l1})
         if (text == name_of(method)) return method;
     throw InvalidArgument(fmt::format("width is '{}'; must be exact, sdp or l1", text));
+}
+
+FisherBonus parse_bonus(std::string_view text) {
+    for (const FisherBonus bonus : {FisherBonus::sqrt, FisherBonus::gain, FisherBonus::leverage})
+        if (text == name_of(bonus)) return bonus;
+    throw InvalidArgument(fmt::format("bonus is '{}'; must be sqrt, gain or leverage", text));
 }
 
 Ties parse_ties(std::string_view text) {

@@ -187,7 +187,8 @@ void HoeffdingExplorer::observe(Index set, Index pair, const std::int64_t* seen)
 }
 
 // The product over the steps, not one of them alone: no later than the rule of [theory §3e], within the same
-// bound, and at 1e4 episodes within 2 % of replanning after every episode, where the other was 3 to 6 % behind.
+// bound, and at 1e4 episodes within 2 % of replanning after every episode, where the other was 3 to 6 %
+// behind.
 bool HoeffdingExplorer::determinant_doubled() const {
     double grown = 0;
     for (std::size_t k = 0; k < statistics_.size(); ++k)

@@ -4,24 +4,17 @@
 #include "alidade/error.hpp"
 #include "alidade/explore/hoeffding.hpp"
 #include "planning_pass.hpp"
+#include "record_field.hpp"
 
 // How the regression explorer is written down and read back.
 namespace alidade {
+
+using detail::field;
 
 namespace {
 
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
-}
-
-template <class T>
-const std::vector<T>& field(const std::map<std::string, std::vector<T>>& fields, const std::string& name,
-                            std::size_t size) {
-    const auto place = fields.find(name);
-    expects(place != fields.end(), "the stored exploration has no '{}'", name);
-    expects(place->second.size() == size, "the stored '{}' has {} values; must have {}", name,
-            place->second.size(), size);
-    return place->second;
 }
 
 void write_statistics(const std::vector<RidgeStatistics>& statistics, Record& record) {
@@ -56,13 +49,6 @@ std::vector<RidgeStatistics> read_statistics(const Record& record, Index sets, I
                 "the stored statistics are not finite");
     }
     return statistics;
-}
-
-/// What is handed over deserves tighter widths than what steers exploration: some two hundred thousand nodes
-/// of branch and bound in all, shared evenly, so that the result depends on the problem's sizes alone.
-WidthOptions thorough(const WidthTable& widths) {
-    const Index problems = std::max<Index>(1, widths.sets * widths.pairs);
-    return {.nodes = std::clamp<Index>(200'000 / problems, 1, 2'000)};
 }
 
 }  // namespace
@@ -113,7 +99,7 @@ Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const Ex
     const auto sets = regression.solve(read_statistics(evidence, widths.sets, regression.dimension()));
     std::vector<Matrix> metrics;
     for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
-    WidthOptions effort = thorough(widths);
+    WidthOptions effort = detail::thorough(widths);
     effort.method = options.constants.width;
     bracket_widths(*task.features, regression.features(), metrics, effort, options.threads, widths);
     return regression_knowledge(task, regression, sets, widths, field(evidence.integers, "episodes", 1)[0]);

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/likelihood_sets.hpp"
+#include "alidade/confidence/width_table.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/task.hpp"
+
+namespace alidade {
+
+/// Exploration by Fisher information with likelihood confidence sets, for convex weights of base models
+/// [likelihood §5]. Policies are greedy for a bonus under the smoothed maximum-likelihood model (half a
+/// pseudo-count for each base model, so that nothing seen is impossible); the certificate comes from the sets
+/// of likelihood_sets.hpp, which hold for any data.
+class LikelihoodExplorer final : public Explorer {
+public:
+    LikelihoodExplorer(Task task, ExplorerOptions options);
+
+    Deployment ask() override;
+    void tell(const Counts& counts) override;
+    Knowledge knowledge() override;
+    std::int64_t episodes() const override { return counts_.episodes(); }
+    std::int64_t replans() const override { return replans_; }
+    std::int64_t replan_bound() const override;
+    Record evidence() const override;
+    Record memory() const override;
+    void restore(const Record& memory) override;
+
+private:
+    void replan();
+    void choose_actions();
+    std::vector<double> bonuses(std::size_t set) const;
+    bool determinant_doubled() const;
+
+    Task task_;
+    ExplorerOptions options_;
+    Shape shape_;
+    TangentFeatures tangent_;
+    Counts counts_;
+    std::int64_t replans_ = 0;
+
+    // Of the policy in force:
+    std::shared_ptr<const Policy> policy_;
+    std::vector<Vector> smoothed_;     // weights of every set
+    std::vector<Matrix> information_;  // J = I + observed information at the smoothed weights
+    std::vector<double> log_det_;      // of every J
+    bool replan_due_ = true;
+};
+
+/// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or
+/// none.
+Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const ExplorerOptions& options,
+                               const WidthOptions& effort, bool thorough, std::span<const Vector> starts);
+
+/// The same from an explorer's evidence.
+Knowledge recompute_likelihood(const Task& task, const Record& evidence, const ExplorerOptions& options);
+
+}  // namespace alidade
