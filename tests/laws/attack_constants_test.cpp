@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -156,6 +157,45 @@ TEST(AttackConstants, ThePapersConstantsHoldWithTheTruthOnTheBoundary) {
         SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << to_string(constants));
         attack(seed, constants);
     }
+}
+
+// |theta^ - theta| <= |sum x eta| + |sum x e| + lambda |theta_0 - theta|, each in the dual metric: the first
+// is at most noise 1/2 times the root of log det + 2 log(sets/delta), the second zeta sqrt(n), and the third
+// is known here.
+TEST(AttackConstants, NoRadiusIsBelowWhatTheTruthNeeds) {
+    double tightest = 0;
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+        support::PlantedTruth planted = support::planted_truth(seed);
+        Stream random = support::test_stream(seed, 6);
+        if (seed % 2 == 0) planted.task.misspecification = 0.01;
+        const bool paper = seed % 10 == 9;
+        const Constants constants = paper ? paper_constants(1) : constants_without(sample_index(random, 512));
+        const ValueRegression regression =
+            value_regression(planted.task, {.delta = 0.1, .constants = constants});
+        const double lambda = regression.regularisation();
+        const auto statistics = support::statistics_about(planted, regression, random, 0);
+        for (std::size_t k = 0; k < statistics.size(); ++k) {
+            const Index p = regression.dimension();
+            const Matrix gram = statistics[k].gram.selfadjointView<Eigen::Lower>();
+            const Matrix precision = gram + lambda * Matrix::Identity(p, p);
+            const Eigen::LLT<Matrix> cholesky(precision);
+            double log_det = 0;
+            for (Index i = 0; i < p; ++i)
+                log_det += 2 * std::log(cholesky.matrixLLT()(i, i)) - std::log(lambda);
+            const Vector off =
+                regression.features().space.coordinates(planted.weights_of(static_cast<Index>(k)));
+            const double bias = p > 0 ? lambda * std::sqrt(off.dot(cholesky.solve(off))) : 0.0;
+            const auto rows = static_cast<double>(statistics[k].observations);
+            const double failure = 0.1 / static_cast<double>(statistics.size());
+            const double needed = 0.5 * std::sqrt(std::max(0.0, log_det) + 2 * std::log(1 / failure)) + bias +
+                                  planted.task.misspecification * std::sqrt(rows);
+            const double radius =
+                regression.radius(solve_ridge(statistics[k], lambda), statistics[k].observations);
+            EXPECT_GE(radius, needed * (1 - 1e-9)) << "seed " << seed << ", " << to_string(constants);
+            if (bias > 0.1) tightest = std::max(tightest, needed / radius);
+        }
+    }
+    EXPECT_GT(tightest, 0.999);
 }
 
 // Adaptive runs on planted truths, misspecified every other time, the sets examined on the way. Each fails
