@@ -159,8 +159,10 @@ int explore(const Arguments& given, const Voice& voice) {
         voice.say(fmt::format("Interrupted after {} episodes; nothing is lost: the same command goes on.",
                               with_commas(explored.result.episodes)));
     else if (exit_code(explored.stopped, aim) == 3)
-        voice.say(fmt::format("The target of {} is not met yet: a larger --episodes goes on from here.",
-                              *aim.target));
+        voice.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *aim.target,
+                              parse_constants(options.constants).regression.paper
+                                  ? "is another run, as the paper's constants are of that number"
+                                  : "goes on from here"));
     if (voice.json())
         voice.object(to_json(explored, store, aim));
     else

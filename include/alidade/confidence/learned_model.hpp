@@ -13,8 +13,9 @@ namespace alidade {
 class LearnedModel {
 public:
     /// `sets` has one element a learned step (H-1), or one if `homogeneous`; none if H = 1. The last
-    /// step, which no reward depends on, gets the centre of the parameters. `misspecification` in [0, 1) is
-    /// how far, in total variation, a true transition law may be from the mixture's.
+    /// step, which no reward depends on, gets the centre of the parameters, or some member where features are
+    /// general. `misspecification` in [0, 1) is how far, in total variation, a true transition law may be
+    /// from the mixture's.
     LearnedModel(SharedFeatures features, Index horizon, StartLaw start, bool homogeneous,
                  std::vector<ConfidenceSet> sets, double delta, double misspecification = 0);
 

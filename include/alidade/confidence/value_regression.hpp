@@ -18,7 +18,8 @@ namespace alidade {
 struct RegressionConstants {
     bool paper = false;         ///< those of the printed Algorithm 1, errata mended
     Sharpenings sharpenings;    ///< of ours; the paper's have none
-    std::int64_t episodes = 0;  ///< of the paper's: K >= 1, which its radius is told beforehand
+    std::int64_t episodes = 0;  ///< of the paper's: K >= 1, which its radius is told beforehand; a run that
+                                ///< goes on has the radius of the episodes there are
 
     bool operator==(const RegressionConstants&) const = default;
 };
@@ -71,6 +72,8 @@ private:
     RegressionSet slice(const RidgeStatistics& statistics, const RidgeEstimate& estimate,
                         double radius) const;
     double bias(const RidgeEstimate& estimate) const;
+    double log_det_limit(double rows) const;
+    double printed_radius(std::int64_t observations) const;
 
     Setting setting_;
     RegressionConstants constants_;

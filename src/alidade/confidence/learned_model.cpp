@@ -1,10 +1,20 @@
 #include "alidade/confidence/learned_model.hpp"
 
+#include "alidade/confidence/projection.hpp"
 #include "alidade/error.hpp"
 
 namespace alidade {
 
 namespace {
+
+/// Of the last step, on which nothing depends. The centre of general features need not be a transition law.
+Vector last_weights(const FeatureMap& features, const std::vector<ConfidenceSet>& sets) {
+    const ParameterSet parameters = ParameterSet::of(features);
+    if (parameters.kind() == ParameterSetKind::simplex) return parameters.space().centre;
+    if (!sets.empty()) return sets.back().weights();
+    const Index p = parameters.space().dimension();
+    return project(parameters, Vector::Zero(p), Matrix::Identity(p, p)).weights;
+}
 
 Matrix weights_of(const FeatureMap& features, Index horizon, bool homogeneous,
                   const std::vector<ConfidenceSet>& sets) {
@@ -13,9 +23,9 @@ Matrix weights_of(const FeatureMap& features, Index horizon, bool homogeneous,
             sets.size(), expected, horizon, homogeneous ? ", homogeneous" : "");
     const Index rows = homogeneous && expected > 0 ? 1 : horizon;
     Matrix weights(rows, features.features());
-    const Vector centre = ParameterSet::of(features).space().centre;
-    for (Index r = 0; r < rows; ++r)
-        weights.row(r) = (r < expected ? sets[static_cast<std::size_t>(r)].weights() : centre).transpose();
+    for (Index r = 0; r < expected && r < rows; ++r)
+        weights.row(r) = sets[static_cast<std::size_t>(r)].weights().transpose();
+    if (rows > expected) weights.row(rows - 1) = last_weights(features, sets).transpose();
     return weights;
 }
 

@@ -79,25 +79,36 @@ double ValueRegression::bias(const RidgeEstimate& estimate) const {
     return prior_bias(regularisation_, base_models(parameters_) ? 1.0 : setting_.features->norm_bound());
 }
 
+double ValueRegression::log_det_limit(double rows) const {
+    // One base model, or base models that agree: there is nothing to learn.
+    if (dimension() == 0 || largest_feature_ == 0) return 0;
+    return log_det_bound({dimension(), rows, largest_feature_, regularisation_});
+}
+
+// The printed beta is about values in [0, H] [paper, Alg. 1 line 2]. A pooled regression has H-1 rows an
+// episode, and K in the logarithm counts rows; should there be more than were planned, they count. Features
+// are to have |phi_V| <= 1: beta, with twice the noise there is, is enough for far longer ones, but not for
+// any (errata 18 and 20), so never less than what theirs need.
+double ValueRegression::printed_radius(std::int64_t observations) const {
+    const double norm = base_models(parameters_) ? base_model_norm_bound(parameters_.features())
+                                                 : setting_.features->norm_bound();
+    const auto horizon = static_cast<double>(setting_.horizon);
+    const double planned =
+        (setting_.homogeneous ? horizon - 1 : 1) * static_cast<double>(constants_.episodes);
+    const double rows = std::max(planned, static_cast<double>(observations));
+    const BoundSetting printed{parameters_.features(), setting_.horizon, norm, setting_.delta};
+    const double needed =
+        self_normalised_radius(log_det_limit(rows), setting_.delta / (2 * horizon)) + 1 / horizon;
+    return std::max(hoeffding_radius(printed, rows) / horizon, needed);
+}
+
 double ValueRegression::radius(const RidgeEstimate& estimate, std::int64_t observations) const {
     const double off = misspecification_radius(setting_.misspecification, observations);
-    if (constants_.paper) {
-        // The printed beta is about values in [0, H] [paper, Alg. 1 line 2]; a pooled regression has H-1 rows
-        // an episode, and K in the logarithm counts rows.
-        const double norm = base_models(parameters_) ? base_model_norm_bound(parameters_.features())
-                                                     : setting_.features->norm_bound();
-        const auto pooled = static_cast<double>(setting_.homogeneous ? setting_.horizon - 1 : 1);
-        const BoundSetting printed{parameters_.features(), setting_.horizon, norm, setting_.delta};
-        return hoeffding_radius(printed, pooled * static_cast<double>(constants_.episodes)) /
-                   static_cast<double>(setting_.horizon) +
-               off;
-    }
+    if (constants_.paper) return printed_radius(observations) + off;
     const double share = constants_.sharpenings.delta ? setting_.delta : setting_.delta / 2;
     const double failure = failure_per_set(share, sets_);
-    double log_det = estimate.log_det_ratio + estimate.log_det_error;
-    if (!constants_.sharpenings.log_det)
-        log_det = log_det_bound(
-            {dimension(), static_cast<double>(observations), largest_feature_, regularisation_});
+    const double log_det = constants_.sharpenings.log_det ? estimate.log_det_ratio + estimate.log_det_error
+                                                          : log_det_limit(static_cast<double>(observations));
     return self_normalised_radius(log_det, failure) + bias(estimate) + off;
 }
 
@@ -137,10 +148,14 @@ RegressionSet ValueRegression::slice(const RidgeStatistics& statistics, const Ri
     inside.moment = hull.basis.transpose() * (statistics.moment - gram * offset - regularisation_ * offset);
     inside.observations = statistics.observations;
     const double entries = static_cast<double>(8 * hull.basis.size()) * 1e-16;
-    inside.rounding = statistics.rounding + entries * (gram.trace() + statistics.moment.norm());
+    inside.rounding = (1 + offset.norm()) * (statistics.rounding + entries * gram.trace()) +
+                      entries * statistics.moment.norm();
     const RidgeEstimate sliced = solve_ridge(inside, regularisation_);
     const bool projected = !constants_.paper && constants_.sharpenings.projection;
-    ConfidenceSet set(parameters_, sliced, (radius + sliced.shift) * std::sqrt(1 + sliced.metric_error),
+    // Once more by each metric's error, since widths are taken in that of R^d.
+    const double widened =
+        (radius + sliced.shift) * (1 + sliced.metric_error) * std::sqrt(1 + estimate.metric_error);
+    ConfidenceSet set(parameters_, sliced, widened,
                       projected ? RefinedRadius::by_projection : RefinedRadius::doubled);
     const double about = set.refined_radius();
     Vector weights = set.weights() - features_.space.centre;

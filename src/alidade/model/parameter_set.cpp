@@ -40,11 +40,13 @@ ParameterSet ParameterSet::simplex(Index features) {
 }
 
 ParameterSet ParameterSet::ball(TangentSpace space, double norm_bound) {
-    const double excess = norm_bound * norm_bound - space.centre.squaredNorm();
-    expects(excess >= 0,
+    const double square = norm_bound * norm_bound, excess = square - space.centre.squaredNorm();
+    // The bound may be the least norm itself, known up to rounding, which the root magnifies.
+    constexpr double rounding = 1e-14;
+    expects(excess >= -rounding * square,
             "norm bound {} is smaller than {:.6g}, the least norm of weights that make rows sum to one",
             norm_bound, space.centre.norm());
-    return {ParameterSetKind::ball, std::move(space), std::sqrt(excess)};
+    return {ParameterSetKind::ball, std::move(space), std::sqrt(std::max(excess, rounding * square))};
 }
 
 ParameterSet ParameterSet::polytope(const FeatureMap& features) {
