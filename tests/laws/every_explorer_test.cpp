@@ -4,6 +4,7 @@
 
 #include "alidade/audit/audit.hpp"
 #include "alidade/environment/deployment.hpp"
+#include "alidade/error.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/problem/catalogue.hpp"
 
@@ -32,6 +33,10 @@ std::vector<std::string> problems() {
 TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     const auto& [name, uri] = GetParam();
     const Problem problem = make_builtin(uri);
+    if (!find_explorer(name).refusal(task_of(problem)).empty()) {
+        EXPECT_THROW(Exploration(task_of(problem), find_explorer(name), {}), InvalidArgument);
+        return;
+    }
     const MixtureModel truth = problem.true_model();
     CountSplittingDeployer system(truth, 3);
     Exploration exploration(task_of(problem), find_explorer(name), {.seed = 3});
@@ -54,6 +59,10 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
 TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
     const auto& [name, uri] = GetParam();
     const Problem problem = make_builtin(uri);
+    if (!find_explorer(name).refusal(task_of(problem)).empty()) {
+        EXPECT_THROW(Exploration(task_of(problem), find_explorer(name), {}), InvalidArgument);
+        return;
+    }
     CountSplittingDeployer system(problem.true_model(), 1);
     Exploration exploration(task_of(problem), find_explorer(name), {});
     exploration.run(system, {.episodes = 100});

@@ -16,6 +16,8 @@ struct ExplorerEntry {
     std::string name;                    ///< as typed: "hoeffding"
     std::string summary;                 ///< one sentence
     std::vector<std::string> constants;  ///< names of the constants it can use, the default first
+    /// Why it cannot explore a task; empty if it can.
+    std::function<std::string(const Task&)> refusal;
     std::function<std::unique_ptr<Explorer>(const Task&, const ExplorerOptions&)> make;
     /// Recomputes the knowledge that an explorer's `evidence` supports.
     std::function<Knowledge(const Task&, const Record& evidence, const ExplorerOptions&)> recompute;

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "alidade/confidence/likelihood_sets.hpp"
@@ -49,6 +50,9 @@ private:
     std::vector<double> log_det_;      // of every J
     bool replan_due_ = true;
 };
+
+/// Why the likelihood route is closed to a task; empty if it is open.
+std::string likelihood_refusal(const Task& task);
 
 /// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or
 /// none.

@@ -11,6 +11,7 @@ const std::vector<ExplorerEntry>& explorers() {
         {.name = "hoeffding",
          .summary = "value-targeted regression with Hoeffding bonuses: the paper's Algorithm 1",
          .constants = {"sharp", "paper"},
+         .refusal = [](const Task&) { return std::string{}; },
          .make =
              [](const Task& task, const ExplorerOptions& options) {
                  return std::make_unique<HoeffdingExplorer>(task, options, ActionRule::optimistic);
@@ -19,6 +20,7 @@ const std::vector<ExplorerEntry>& explorers() {
         {.name = "likelihood",
          .summary = "Fisher-information bonuses with likelihood confidence sets; base models only",
          .constants = {"sharp"},
+         .refusal = likelihood_refusal,
          .make =
              [](const Task& task, const ExplorerOptions& options) {
                  return std::make_unique<LikelihoodExplorer>(task, options);
@@ -27,6 +29,7 @@ const std::vector<ExplorerEntry>& explorers() {
         {.name = "uniform",
          .summary = "uniform random actions, the baseline; the same regression and certificate",
          .constants = {"sharp", "paper"},
+         .refusal = [](const Task&) { return std::string{}; },
          .make =
              [](const Task& task, const ExplorerOptions& options) {
                  return std::make_unique<HoeffdingExplorer>(task, options, ActionRule::uniform);

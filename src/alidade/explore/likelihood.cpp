@@ -1,5 +1,7 @@
 #include "alidade/explore/likelihood.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
@@ -59,6 +61,20 @@ double value_of(const Matrix& gram, FisherBonus bonus, double allowance) {
 
 }  // namespace
 
+std::string likelihood_refusal(const Task& task) {
+    if (task.features->kind() != FeatureKind::base_models)
+        return "problem has general signed features; the likelihood of a transition needs base models "
+               "([[base]] in "
+               "problem.toml); the algorithm hoeffding serves both";
+    if (task.misspecification > 0)
+        return fmt::format(
+            "problem has a misspecification of {}; the likelihood route needs an exact mixture; the "
+            "algorithm "
+            "hoeffding serves both",
+            task.misspecification);
+    return {};
+}
+
 LikelihoodExplorer::LikelihoodExplorer(Task task, ExplorerOptions options)
     : task_(std::move(task)),
       options_(options),
@@ -67,14 +83,8 @@ LikelihoodExplorer::LikelihoodExplorer(Task task, ExplorerOptions options)
       counts_(task_.features, task_.horizon) {
     validate(shape_);
     task_.start.validate(shape_.states);
-    expects(
-        task_.features->kind() == FeatureKind::base_models,
-        "problem has general signed features; the likelihood of a transition needs base models ([[base]] in "
-        "problem.toml); use the algorithm hoeffding");
-    expects(task_.misspecification == 0,
-            "problem has a misspecification of {}; the likelihood route needs an exact mixture; use the "
-            "algorithm hoeffding",
-            task_.misspecification);
+    const std::string refusal = likelihood_refusal(task_);
+    expects(refusal.empty(), "{}", refusal);
     expects(options_.delta > 0 && options_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
             options_.delta);
     expects(options_.threads >= 1, "threads is {}; must be at least 1", options_.threads);
