@@ -27,10 +27,10 @@ LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const std::
 
 /// Weights and what they leave to be desired.
 struct LikelihoodFit {
-    Vector weights;  ///< theta~, d numbers > 0 that sum to one
-    Vector scores;   ///< sum of f_i / (theta~ . f) over the observations, one number for each base model
-    double gap = 0;  ///< g >= 0: no weights have a log-likelihood larger by more. It is measured, and
-                     ///< rounding is allowed for, so that it holds whatever the search did [likelihood §3]
+    Vector weights;   ///< theta~, d numbers > 0 that sum to one
+    Vector scores;    ///< sum of f_i / (theta~ . f) over the observations, one number for each base model
+    double gap = 0;   ///< g >= 0: no weights have a log-likelihood larger by more. It is measured, and
+                      ///< rounding is allowed for, so that it holds whatever the search did [likelihood §3]
     Index steps = 0;  ///< Newton steps taken
 };
 

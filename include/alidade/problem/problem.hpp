@@ -33,9 +33,9 @@ struct ProblemTarget {
 struct ProblemDescription {
     std::string name;
     SharedFeatures features;
-    Index horizon = 0;                      ///< H >= 1
-    StartLaw start{0};                      ///< known law of the first state
-    bool homogeneous = false;               ///< one theta for all steps, data pooled
+    Index horizon = 0;         ///< H >= 1
+    StartLaw start{0};         ///< known law of the first state
+    bool homogeneous = false;  ///< one theta for all steps, data pooled
     /// zeta in [0, 1): no true transition law is farther than this, in total variation, from the mixture's at
     /// its state and action. Zero where the mixture is exact; aggregated systems have more [theory §1.1].
     double misspecification = 0;

@@ -67,7 +67,8 @@ TangentFeatures::TangentFeatures(const FeatureMap& features, TangentSpace space_
         const Eigen::Map<const Vector> phi(features.phi(e).data(), d);
         Eigen::Map<Vector> out(psi.data() + e * p, p);
         // Base models that agree carry no information; say so exactly, not up to rounding.
-        const bool agree = centred() && features.kind() == FeatureKind::base_models && (phi.array() == phi[0]).all();
+        const bool agree =
+            centred() && features.kind() == FeatureKind::base_models && (phi.array() == phi[0]).all();
         if (agree)
             out.setZero();
         else

@@ -8,15 +8,29 @@
 
 namespace alidade {
 
+namespace {
+
+/// ln Gamma(t + 1/2 + halves/2) - ln Gamma(t + 1/2), at most. The difference of two large logarithms would
+/// lose its digits, so whole steps are taken one by one, and a half step by Watson's inequality (1959),
+/// Gamma(t+1)/Gamma(t+1/2) <= sqrt(t + 1/pi), where t is large.
+double log_gamma_ratio(double t, Index halves) {
+    double sum = 0, from = t + 0.5;
+    if (halves % 2 == 1) {
+        sum += t < 1e4 ? std::lgamma(t + 1) - std::lgamma(t + 0.5) : 0.5 * std::log(t + 1 / std::numbers::pi);
+        from = t + 1;
+    }
+    for (Index k = 0; k < halves / 2; ++k) sum += std::log(from + static_cast<double>(k));
+    return sum;
+}
+
+}  // namespace
+
 double mixture_regret(double observations, Index features) {
     expects(observations >= 0 && features >= 1, "{} observations and {} features; must be at least 0 and 1",
             observations, features);
     if (features == 1) return 0;
     const double half = static_cast<double>(features) / 2, t = observations;
-    // lgamma(t + d/2) - lgamma(t + 1/2) cancels for large t: one rounding of its size is allowed for.
-    const double value =
-        std::lgamma(0.5) - std::lgamma(half) + (std::lgamma(t + half) - std::lgamma(t + 0.5));
-    return value + 4 * std::numeric_limits<double>::epsilon() * std::abs(std::lgamma(t + half));
+    return std::lgamma(0.5) - std::lgamma(half) + log_gamma_ratio(t, features - 1) + 1e-12;
 }
 
 double log_simplex_volume(Index features) {
