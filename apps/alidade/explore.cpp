@@ -22,11 +22,12 @@ constexpr std::int64_t default_episodes = 100'000;
 
 struct Arguments {
     std::string source, folder, algorithm = explorers().front().name, constants, episodes,
-                                replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped";
+                                replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped",
+                                bonus = "sqrt";
     std::optional<double> target, delta;
     std::uint64_t seed = 0;
     int threads = 0;
-    bool overwrite = false, normalise = false;
+    bool overwrite = false, normalise = false, prequential = false;
 };
 
 const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
@@ -60,6 +61,11 @@ Constants constants_of(const Arguments& given, const ExplorerEntry& entry, std::
         constants.regression.sharpenings = sharpenings_without(given.without);
     constants.width = parse_width_method(given.width);
     constants.ties = parse_ties(given.ties);
+    constants.bonus = parse_bonus(given.bonus);
+    constants.prequential = given.prequential;
+    const bool fisher = constants.bonus != FisherBonus::sqrt || constants.prequential;
+    expects(!fisher || entry.name == "likelihood",
+            "--bonus and --prequential are for the algorithm likelihood; the algorithm is {}", entry.name);
     return constants;
 }
 
@@ -204,6 +210,10 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         ->capture_default_str();
     command->add_option("--ties", given->ties, "Among clipped values: unclipped, or first as printed")
         ->capture_default_str();
+    command->add_option("--bonus", given->bonus, "Of likelihood: sqrt, gain or leverage")
+        ->capture_default_str();
+    command->add_flag("--prequential", given->prequential,
+                      "Of likelihood: count the predictions made on the way as a further mixture");
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");

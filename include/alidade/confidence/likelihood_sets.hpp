@@ -18,6 +18,7 @@ struct LikelihoodSet {
     double allowance = 0;     ///< B
     double regret_kt = 0;     ///< of the Dirichlet(1/2) mixture, in closed form
     double regret_det = 0;    ///< of the uniform mixture, by a determinant; infinite if it was not computed
+    double regret_preq = 0;   ///< of the predictions made on the way; infinite if there were none
     ConfidenceSet ellipsoid;  ///< about theta~, contains the convex set [likelihood §3]
 };
 
@@ -25,6 +26,10 @@ struct LikelihoodSetOptions {
     double delta = 0.1;     ///< of all sets together, in (0, 1)
     double barrier = 1e-6;  ///< of the fit
     bool thorough = false;  ///< tries more points and sizes for the determinant: a little smaller, slower
+    /// Of every set, the sum of log(q_t . f_t) over the rows, q_t weights that were fixed before the
+    /// transition was seen; or none. They count as a third mixture, which costs ln 3 instead of ln 2
+    /// [likelihood §2].
+    std::vector<double> predicted;
 };
 
 /// The transitions of every confidence set: one for each learned step, or one of all steps.

@@ -29,6 +29,7 @@ struct Constants {
     WidthMethod width = WidthMethod::exact;  ///< of the inner maximum over values
     Ties ties = Ties::unclipped;
     FisherBonus bonus = FisherBonus::sqrt;  ///< of the likelihood explorer
+    bool prequential = false;               ///< its predictions on the way count as a further mixture
 
     bool operator==(const Constants&) const = default;
 };

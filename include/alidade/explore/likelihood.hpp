@@ -35,12 +35,15 @@ private:
     void choose_actions();
     std::vector<double> bonuses(std::size_t set) const;
     bool determinant_doubled() const;
+    void predict(const Counts& counts);
 
     Task task_;
     ExplorerOptions options_;
     Shape shape_;
     TangentFeatures tangent_;
     Counts counts_;
+    std::vector<double>
+        predicted_;  // sum of log(smoothed . f) over the transitions of every set, if asked for
     std::int64_t replans_ = 0;
 
     // Of the policy in force:
@@ -57,7 +60,8 @@ std::string likelihood_refusal(const Task& task);
 /// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or
 /// none.
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const ExplorerOptions& options,
-                               const WidthOptions& effort, bool thorough, std::span<const Vector> starts);
+                               const WidthOptions& effort, LikelihoodSetOptions sets,
+                               std::span<const Vector> starts);
 
 /// The same from an explorer's evidence.
 Knowledge recompute_likelihood(const Task& task, const Record& evidence, const ExplorerOptions& options);

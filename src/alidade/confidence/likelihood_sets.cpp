@@ -119,8 +119,17 @@ Outer outer_ellipsoid(const LikelihoodRows& rows, const LikelihoodFit& fit, doub
     return {(precision + precision.transpose()) / 2, squared_radius};
 }
 
+/// sum of n log(weights . f).
+double log_likelihood(const LikelihoodRows& rows, const Vector& weights) {
+    double sum = 0;
+    for (Index k = 0; k < rows.size(); ++k)
+        sum +=
+            rows.counts[at(k)] * std::log(Eigen::Map<const Vector>(rows.row(k), rows.features).dot(weights));
+    return sum;
+}
+
 LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOptions& options, Index sets,
-                             const Vector& start) {
+                             Index number, const Vector& start) {
     const ParameterSet parameters = ParameterSet::simplex(rows.features);
     const Matrix& basis = parameters.space().basis;
     LikelihoodFit fit = maximise_likelihood(rows, {.barrier = options.barrier}, start);
@@ -128,14 +137,21 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
     const double det = rows.features > 1 && rows.size() > 0
                            ? determinant_regret(rows, fit.weights, options.thorough)
                            : std::numeric_limits<double>::infinity();
-    const double slack = 1e-9 * (1 + kt);
-    const double allowance = likelihood_allowance(std::min(kt, det) + slack, 2, sets, options.delta);
+    double predicted = std::numeric_limits<double>::infinity();
+    if (!options.predicted.empty()) {
+        // Two large sums: what their digits leave open is allowed for.
+        const double reached = log_likelihood(rows, fit.weights);
+        predicted = reached - options.predicted[at(number)] + 1e-12 * std::abs(reached);
+    }
+    const double slack = 1e-9 * (1 + kt), regret = std::min({kt, det, predicted});
+    const double allowance =
+        likelihood_allowance(regret + slack, options.predicted.empty() ? 2 : 3, sets, options.delta);
     const Outer outer = outer_ellipsoid(rows, fit, allowance, basis);
     const RidgeEstimate estimate =
         estimate_with(parameters.space().coordinates(fit.weights), outer.precision);
     ConfidenceSet ellipsoid(parameters, estimate,
                             std::sqrt(outer.squared_radius * (1 + estimate.metric_error)));
-    return {std::move(fit), allowance, kt, det, std::move(ellipsoid)};
+    return {std::move(fit), allowance, kt, det, predicted, std::move(ellipsoid)};
 }
 
 }  // namespace
@@ -171,11 +187,13 @@ std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
                                            std::span<const Vector> starts) {
     expects(starts.empty() || starts.size() == rows.size(), "{} warm starts for {} sets", starts.size(),
             rows.size());
+    expects(options.predicted.empty() || options.predicted.size() == rows.size(),
+            "{} sums of predictions for {} sets", options.predicted.size(), rows.size());
     std::vector<LikelihoodSet> sets;
     sets.reserve(rows.size());
     for (std::size_t k = 0; k < rows.size(); ++k)
         sets.push_back(likelihood_set(rows[k], options, static_cast<Index>(rows.size()),
-                                      starts.empty() ? Vector{} : starts[k]));
+                                      static_cast<Index>(k), starts.empty() ? Vector{} : starts[k]));
     return sets;
 }
 

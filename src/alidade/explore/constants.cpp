@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view paper_prefix = "paper of ", paper_suffix = " episodes";
 constexpr std::string_view without = "sharp without ", width_prefix = "width ", ties_prefix = "ties ",
-                           bonus_prefix = "bonus ";
+                           bonus_prefix = "bonus ", prequential = "prequential";
 
 const char* name_of(WidthMethod method) {
     switch (method) {
@@ -71,6 +71,7 @@ std::string to_string(const Constants& constants) {
     if (constants.ties != Ties::unclipped) text += fmt::format(", {}first", ties_prefix);
     if (constants.bonus != FisherBonus::sqrt)
         text += fmt::format(", {}{}", bonus_prefix, name_of(constants.bonus));
+    if (constants.prequential) text += fmt::format(", {}", prequential);
     return text;
 }
 
@@ -89,9 +90,13 @@ Constants parse_constants(std::string_view text) {
             constants.ties = parse_ties(part.substr(ties_prefix.size()));
         else if (part.starts_with(bonus_prefix))
             constants.bonus = parse_bonus(part.substr(bonus_prefix.size()));
+        else if (part == prequential)
+            constants.prequential = true;
         else
             throw InvalidArgument(
-                fmt::format("constants have '{}'; must be 'width ..', 'ties ..' or 'bonus ..'", part));
+                fmt::format("constants have '{}'; must be 'width ..', 'ties ..', 'bonus ..' or "
+                            "'prequential'",
+                            part));
     }
     return constants;
 }

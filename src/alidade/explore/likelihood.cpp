@@ -88,6 +88,8 @@ LikelihoodExplorer::LikelihoodExplorer(Task task, ExplorerOptions options)
     expects(options_.delta > 0 && options_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
             options_.delta);
     expects(options_.threads >= 1, "threads is {}; must be at least 1", options_.threads);
+    if (options_.constants.prequential)
+        predicted_.assign(at(confidence_sets(task_.horizon, task_.homogeneous)), 0.0);
 }
 
 Deployment LikelihoodExplorer::ask() {
@@ -181,8 +183,19 @@ void LikelihoodExplorer::choose_actions() {
 void LikelihoodExplorer::tell(const Counts& counts) {
     expects(counts.shape() == shape_, "counts have another shape than the problem");
     expects(policy_ != nullptr, "counts told before a deployment was asked for");
+    if (options_.constants.prequential) predict(counts);
     counts_ += counts;
     replan_due_ = options_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
+}
+
+// The smoothed weights were fixed before the batch, so they predict each of its transitions honestly.
+void LikelihoodExplorer::predict(const Counts& counts) {
+    const std::vector<LikelihoodRows> rows = likelihood_rows(counts, task_.homogeneous);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        for (Index row = 0; row < rows[k].size(); ++row)
+            predicted_[k] +=
+                rows[k].counts[at(row)] *
+                std::log(Eigen::Map<const Vector>(rows[k].row(row), rows[k].features).dot(smoothed_[k]));
 }
 
 bool LikelihoodExplorer::determinant_doubled() const {
@@ -204,15 +217,16 @@ std::int64_t LikelihoodExplorer::replan_bound() const {
 
 Knowledge LikelihoodExplorer::knowledge() {
     // Warm starts that are part of the memory: a resumed run must not be able to tell.
-    return likelihood_knowledge(task_, counts_, options_, {.method = options_.constants.width}, false,
-                                smoothed_);
+    return likelihood_knowledge(task_, counts_, options_, {.method = options_.constants.width},
+                                {.predicted = predicted_}, smoothed_);
 }
 
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const ExplorerOptions& options,
-                               const WidthOptions& effort, bool thorough, std::span<const Vector> starts) {
+                               const WidthOptions& effort, LikelihoodSetOptions wanted,
+                               std::span<const Vector> starts) {
+    wanted.delta = options.delta;
     const std::vector<LikelihoodRows> rows = likelihood_rows(counts, task.homogeneous);
-    const std::vector<LikelihoodSet> sets =
-        likelihood_sets(rows, {.delta = options.delta, .thorough = thorough}, starts);
+    const std::vector<LikelihoodSet> sets = likelihood_sets(rows, wanted, starts);
     std::vector<ConfidenceSet> ellipsoids;
     for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
     WidthTable widths(static_cast<Index>(sets.size()), *task.features);

@@ -42,6 +42,7 @@ Record LikelihoodExplorer::evidence() const {
     Record record;
     record.integers["counts"].assign(counts_.values().begin(), counts_.values().end());
     record.integers["episodes"] = {counts_.episodes()};
+    if (options_.constants.prequential) record.numbers["predicted"] = predicted_;
     return record;
 }
 
@@ -57,6 +58,7 @@ Record LikelihoodExplorer::memory() const {
 
 void LikelihoodExplorer::restore(const Record& memory) {
     read_counts(memory, counts_);
+    if (options_.constants.prequential) predicted_ = field(memory.numbers, "predicted", predicted_.size());
     const auto& progress = field(memory.integers, "progress", 3);
     replans_ = progress[0];
     replan_due_ = progress[1] != 0;
@@ -79,7 +81,10 @@ Knowledge recompute_likelihood(const Task& task, const Record& evidence, const E
     const WidthTable widths(confidence_sets(task.horizon, task.homogeneous), *task.features);
     WidthOptions effort = detail::thorough(widths);
     effort.method = options.constants.width;
-    return likelihood_knowledge(task, counts, options, effort, true, {});
+    LikelihoodSetOptions sets{.thorough = true};
+    if (options.constants.prequential)
+        sets.predicted = field(evidence.numbers, "predicted", static_cast<std::size_t>(widths.sets));
+    return likelihood_knowledge(task, counts, options, effort, std::move(sets), {});
 }
 
 }  // namespace alidade
