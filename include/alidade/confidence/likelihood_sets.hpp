@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "alidade/confidence/confidence_set.hpp"
+#include "alidade/confidence/support.hpp"
 #include "alidade/estimate/maximum_likelihood.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/types.hpp"
@@ -40,6 +41,12 @@ std::vector<LikelihoodRows> likelihood_rows(const Counts& counts, bool homogeneo
 std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
                                            const LikelihoodSetOptions& options,
                                            std::span<const Vector> starts = {});
+
+/// The maximum of direction . theta over the convex set, from both sides. The upper end is a Lagrangian's
+/// value, valid at any accuracy; the lower end is a member's [likelihood §6]. Milliseconds: for few
+/// directions; the ellipsoid serves many. `tolerance` is relative to the range of the direction.
+SupportBracket likelihood_support(const LikelihoodRows& rows, const LikelihoodSet& set,
+                                  std::span<const double> direction, double tolerance = 1e-6);
 
 /// Whether the weights are in the convex set itself.
 bool contains(const LikelihoodRows& rows, const LikelihoodSet& set, const Vector& weights);

@@ -37,6 +37,7 @@ struct LikelihoodFit {
 struct LikelihoodOptions {
     double barrier = 1e-6;  ///< mu > 0 of the point returned: the maximiser of L + mu sum log theta_i
     Index steps = 200;      ///< at most so many Newton steps
+    Vector linear;          ///< d numbers: linear . theta is added to the log-likelihood; none: nothing is
 };
 
 /// Maximises the log-likelihood plus a barrier over the simplex by Newton's method in the tangent space,

@@ -28,9 +28,9 @@ struct Expansion {
     Matrix curvature;  // minus the Hessian; lower triangle
 };
 
-Expansion expand(const LikelihoodRows& rows, const Vector& weights, double barrier) {
+Expansion expand(const LikelihoodRows& rows, const Vector& linear, const Vector& weights, double barrier) {
     const Index d = weights.size();
-    Expansion result{Vector::Zero(d), Matrix::Zero(d, d)};
+    Expansion result{linear.size() > 0 ? linear : Vector(Vector::Zero(d)), Matrix::Zero(d, d)};
     for (Index k = 0; k < rows.size(); ++k) {
         const double* f = rows.row(k);
         const double n = rows.counts[at(k)], predicted = product(f, weights);
@@ -49,8 +49,9 @@ Expansion expand(const LikelihoodRows& rows, const Vector& weights, double barri
 }
 
 /// sum n log(1 + x) + barrier terms of moving from `weights` by `step`; minus infinity outside.
-double gain(const LikelihoodRows& rows, const Vector& weights, const Vector& step, double barrier) {
-    double sum = 0;
+double gain(const LikelihoodRows& rows, const Vector& linear, const Vector& weights, const Vector& step,
+            double barrier) {
+    double sum = linear.size() > 0 ? linear.dot(step) : 0.0;
     for (Index i = 0; i < weights.size(); ++i) {
         const double x = step[i] / weights[i];
         if (x <= -1) return -std::numeric_limits<double>::infinity();
@@ -62,8 +63,9 @@ double gain(const LikelihoodRows& rows, const Vector& weights, const Vector& ste
 }
 
 /// One damped Newton step for the given barrier. Returns the squared Newton decrement before it.
-double newton_step(const LikelihoodRows& rows, const Matrix& basis, double barrier, Vector& weights) {
-    const Expansion here = expand(rows, weights, barrier);
+double newton_step(const LikelihoodRows& rows, const Vector& linear, const Matrix& basis, double barrier,
+                   Vector& weights) {
+    const Expansion here = expand(rows, linear, weights, barrier);
     const Matrix full = here.curvature.selfadjointView<Eigen::Lower>();
     const Vector gradient = basis.transpose() * here.gradient;
     const Matrix curvature = basis.transpose() * full * basis;
@@ -76,7 +78,7 @@ double newton_step(const LikelihoodRows& rows, const Matrix& basis, double barri
         if (step[i] < 0) length = std::min(length, -0.99 * weights[i] / step[i]);
     // A full step is nearly always right; halve it until the gain is a quarter of what the slope promises.
     for (int tries = 0; tries < 60; ++tries, length /= 2)
-        if (gain(rows, weights, length * step, barrier) >= 0.25 * length * decrement) break;
+        if (gain(rows, linear, weights, length * step, barrier) >= 0.25 * length * decrement) break;
     weights += length * step;
     weights = weights.cwiseMax(1e-300);
     weights /= weights.sum();
@@ -127,20 +129,22 @@ LikelihoodFit maximise_likelihood(const LikelihoodRows& rows, const LikelihoodOp
                                   const Vector& start) {
     const Index d = rows.features;
     expects(options.barrier > 0, "barrier is {}; must be greater than 0", options.barrier);
+    expects(options.linear.size() == 0 || options.linear.size() == d,
+            "the linear term has {} numbers; must be {}", options.linear.size(), d);
     expects(start.size() == 0 || (start.size() == d && start.minCoeff() > 0),
             "the warm start has {} weights, the least {}; must be {} positive ones", start.size(),
             start.size() > 0 ? start.minCoeff() : 0.0, d);
     LikelihoodFit fit;
     fit.weights =
         start.size() > 0 ? Vector(start / start.sum()) : Vector::Constant(d, 1.0 / static_cast<double>(d));
-    if (d > 1 && rows.size() > 0) {
+    if (d > 1 && (rows.size() > 0 || options.linear.size() > 0)) {
         const Matrix basis = TangentSpace::simplex(d).basis;
         // A warm start is near the end of the path, a cold one at its beginning.
         double barrier = start.size() > 0 ? std::max(options.barrier, 1e-2) : std::max(options.barrier, 1.0);
         double before = std::numeric_limits<double>::infinity();
         while (fit.steps < options.steps) {
             const bool last = barrier <= options.barrier;
-            const double decrement = newton_step(rows, basis, barrier, fit.weights);
+            const double decrement = newton_step(rows, options.linear, basis, barrier, fit.weights);
             ++fit.steps;
             // Near the end of the path the decrement falls quadratically until only rounding is left of it;
             // before that a rough point is enough to lower the barrier.
