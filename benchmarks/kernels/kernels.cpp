@@ -5,6 +5,7 @@
 
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/hoeffding.hpp"
+#include "alidade/explore/likelihood.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -15,6 +16,8 @@ namespace alidade {
 namespace {
 
 const char* const small = "builtin:garnet?states=20&actions=4&features=5&horizon=5&successors=8&seed=11";
+const char* const medium =
+    "builtin:garnet?states=50&actions=4&features=5&horizon=10&successors=10&concentration=1&seed=1";
 const char* const large = "builtin:garnet?states=200&actions=5&features=8&horizon=10&successors=10&seed=11";
 
 void width_of_a_pair(benchmark::State& run) {
@@ -79,6 +82,40 @@ BENCHMARK_CAPTURE(replan, small_warm, small, "every")->Unit(benchmark::kMicrosec
 BENCHMARK_CAPTURE(replan, small_thorough, small, "growth=0.1")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(replan, large_warm, large, "every")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(replan, large_thorough, large, "growth=0.1")->Unit(benchmark::kMicrosecond);
+
+/// Fits, radii and ellipsoids of all steps after 1e5 uniform episodes, from the fits of 10 % fewer.
+void likelihood_of_all_steps(benchmark::State& run, const char* uri) {
+    const Problem problem = make_builtin(uri);
+    Counts counts(problem.shared_features(), problem.shape().horizon);
+    CountSplittingDeployer system(problem.true_model(), 1);
+    const Policy policy = Policy::uniform(problem.shape());
+    system.deploy(policy, 0, 90'000, counts);
+    std::vector<Vector> starts;
+    for (const LikelihoodSet& set : likelihood_sets(likelihood_rows(counts, false), {}))
+        starts.push_back(set.fit.weights);
+    system.deploy(policy, 90'000, 10'000, counts);
+    for (auto _ : run) benchmark::DoNotOptimize(likelihood_sets(likelihood_rows(counts, false), {}, starts));
+}
+BENCHMARK_CAPTURE(likelihood_of_all_steps, medium, medium)->Unit(benchmark::kMillisecond);
+
+void replan_by_likelihood(benchmark::State& run, const char* uri) {
+    const Problem problem = make_builtin(uri);
+    LikelihoodExplorer explorer(task_of(problem), {.schedule = parse_schedule("every")});
+    CountSplittingDeployer system(problem.true_model(), 1);
+    Counts counts(problem.shared_features(), problem.shape().horizon);
+    const auto step = [&](std::int64_t episodes) {
+        const Deployment deployment = explorer.ask();
+        counts.clear();
+        system.deploy(*deployment.policy, explorer.episodes(), episodes, counts);
+        explorer.tell(counts);
+    };
+    step(10'000);
+    for (auto _ : run) step(1);
+}
+BENCHMARK_CAPTURE(replan_by_likelihood, tiny,
+                  "builtin:garnet?states=10&actions=3&features=6&horizon=8&successors=5&seed=1")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(replan_by_likelihood, medium, medium)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace alidade
