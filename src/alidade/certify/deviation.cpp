@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
+#include "alidade/width/width.hpp"
 
 namespace alidade {
 
@@ -53,6 +54,32 @@ DeviationTable::DeviationTable(Index pairs, bool homogeneous, std::vector<double
         expects(value >= 0 && value <= 1, "deviation is {}; must be from 0 to 1", value);
         zero_ = zero_ && value == 0;
     }
+}
+
+DeviationTable DeviationTable::by_eigenvalues(const LearnedModel& learned) {
+    const FeatureMap& features = learned.model().features();
+    WidthTable widths(static_cast<Index>(learned.sets().size()), features);
+    const std::vector<std::uint8_t> witness(static_cast<std::size_t>(features.max_successors()), 0);
+    std::vector<double> generators;
+    for (Index set = 0; set < widths.sets; ++set) {
+        const ConfidenceSet& members = learned.sets()[static_cast<std::size_t>(set)];
+        const Matrix basis = members.parameters().space().basis.transpose();
+        const Matrix map = members.estimate().inverse_factor.lazyProduct(basis);
+        const Index p = map.rows(), d = map.cols();
+        if (p == 0) continue;
+        for (Index pair = 0; pair < features.pairs(); ++pair) {
+            const Index first = features.first_entry(pair), m = features.successors(pair);
+            generators.assign(static_cast<std::size_t>(m * p), 0.0);
+            for (Index j = 0; j < m; ++j)
+                for (Index i = 0; i < d; ++i)
+                    for (Index k = 0; k < p; ++k)
+                        generators[static_cast<std::size_t>(j * p + k)] +=
+                            map(k, i) * features.phi(first + j)[static_cast<std::size_t>(i)];
+            widths.upper[static_cast<std::size_t>(set * features.pairs() + pair)] =
+                eigenvalue_bound({generators, p, m}, std::span(witness).first(static_cast<std::size_t>(m)));
+        }
+    }
+    return DeviationTable(learned, widths);
 }
 
 std::span<const double> DeviationTable::row(Step h) const noexcept {
