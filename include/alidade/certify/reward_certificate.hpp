@@ -30,13 +30,16 @@ struct RewardCertificate {
 /// the policy, and likewise the upper value of the policy. `plain` is U - L; `advantage` and `gap` bound the
 /// loss itself and can prove it to be exactly 0, see advantage.hpp.
 RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy);
-/// The same for many rewards: the deviations of the learned model, which `advantage` needs, are computed
-/// once.
-RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy);
 
 /// The same, and the reward-free certificate plus the policy's shortfall in the model, which holds on the
 /// same event, as the further method `reward-free`.
 RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy);
+
+/// The same for many rewards: what `advantage` needs to know of the learned model's deviations is given, not
+/// computed each time.
+RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy);
+RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy);
 
 }  // namespace alidade

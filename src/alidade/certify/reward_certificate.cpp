@@ -57,7 +57,12 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
 }
 
 RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy) {
-    RewardCertificate certificate = certify_reward(knowledge.learned, reward, policy);
+    return certify_reward(knowledge, DeviationTable::by_eigenvalues(knowledge.learned), reward, policy);
+}
+
+RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy) {
+    RewardCertificate certificate = certify_reward(knowledge.learned, deviations, reward, policy);
     const MixtureModel& model = knowledge.learned.model();
     const double shortfall = backward_induction(model, reward).value - evaluate(model, policy, reward).value;
     certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +

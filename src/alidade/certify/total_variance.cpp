@@ -75,8 +75,12 @@ TotalVarianceBound total_variance_bound(const LearnedModel& learned, const Devia
         if (error < best.error) best = {error, weights};
         return worthwhile;
     };
-    attempt(range / (2 * std::sqrt(leverage)), 0.1);
-    for (double factor = 4; factor > 1.1; factor = std::sqrt(factor)) {
+    const double balance = range / (2 * std::sqrt(leverage));
+    // Small growths serve where the maximum over the set is near P~, large ones where it is not. As c grows
+    // the bound falls to the cap, slowly: from there the search would not come back.
+    for (const double growth : {1e-4, 0.03, 0.5})
+        for (const double scale : {0.5, 1.0, 2.0}) attempt(scale * balance, growth);
+    for (double factor = 2; factor > 1.1; factor = std::sqrt(factor)) {
         for (const double by : {factor, 1 / factor})
             while (attempt(best.weights.variance * by, best.weights.growth)) {
             }
