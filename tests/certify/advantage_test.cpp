@@ -27,7 +27,8 @@ double method(const RewardCertificate& certificate, std::string_view name) {
     return 0;
 }
 
-/// A learned model of a random kind: base models or signed features, few or many data, pooled or not.
+/// A learned model of a random kind: base models or signed features, sets from regression or likelihood, few
+/// or many data, pooled or not.
 LearnedModel random_learned(std::uint64_t seed) {
     Stream random = support::test_stream(seed, 50);
     const Shape shape{2 + sample_index(random, 3), 2 + sample_index(random, 2), 1 + sample_index(random, 5)};
@@ -46,7 +47,9 @@ LearnedModel random_learned(std::uint64_t seed) {
                                      .start_law = seed % 2 == 0,
                                      .homogeneous = seed % 5 == 0,
                                      .concentration = seed % 3 == 0 ? 0.3 : 2.0};
-    return support::knowledge_about(support::random_model(random, sizes), seed, information).learned;
+    const MixtureModel truth = support::random_model(random, sizes);
+    if (sample_index(random, 2) == 0) return support::likelihood_model(truth, random, information);
+    return support::knowledge_about(truth, seed, information).learned;
 }
 
 std::vector<Policy> policies_for(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward,

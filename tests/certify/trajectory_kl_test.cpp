@@ -28,7 +28,8 @@ DeviationTable deviations_of(const LearnedModel& learned) {
     return DeviationTable(learned, widths);
 }
 
-/// A learned model of a random kind: few or many data, like or unlike supports, pooled or not.
+/// A learned model of a random kind: sets from regression or likelihood, few or many data, like or unlike
+/// supports, pooled or not.
 LearnedModel random_learned(std::uint64_t seed) {
     Stream random = support::test_stream(seed, 40);
     const support::RandomSizes sizes{.shape = {2 + sample_index(random, 3), 2, 2 + sample_index(random, 4)},
@@ -40,7 +41,9 @@ LearnedModel random_learned(std::uint64_t seed) {
     const auto features = seed % 4 == 1 ? support::ragged_features(random, sizes, 0.3)
                                         : support::random_features(random, sizes);
     const MixtureModel truth = support::random_model(random, features, sizes);
-    return support::knowledge_about(truth, seed, std::pow(10.0, static_cast<double>(seed % 6))).learned;
+    const double size = std::pow(10.0, static_cast<double>(seed % 6));
+    if (sample_index(random, 2) == 0) return support::likelihood_model(truth, random, size);
+    return support::knowledge_about(truth, seed, size).learned;
 }
 
 double kl(std::span<const double> p, std::span<const double> q) {
@@ -221,6 +224,32 @@ TEST(TrajectoryKl, MatchesAHandCalculation) {
         total_variance_recursion(learned, deviations_of(learned), chis, cap, {.variance = 2, .growth = 1});
     EXPECT_NEAR(ltv.values(1, 0), 0.2, 1e-9);
     EXPECT_NEAR(ltv.values(0, 0), 1.0 / 6 + 0.20625, 1e-9);
+}
+
+// As above, but state 1 is known: from there (1/2, 1/2). Then U_1 = (U, 0), P~U_1 = .6 U and max P U_1 = .8
+// U.
+TEST(TotalVariance, MatchesAHandCalculationOfBothWaysToGoOn) {
+    const BaseKernel a{"a", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.8, 0.2, 0.5, 0.5}};
+    const BaseKernel b{"b", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.4, 0.6, 0.5, 0.5}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
+    const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
+    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const DivergenceTable chis(learned, Divergence::chi_square);
+    const ErrorRecursion cap{(Matrix(3, 2) << 2, 2, 1, 1, 0, 0).finished(), {0, 0, 0, 0}};
+    const auto first = [&](double c, double eta) {
+        return total_variance_recursion(learned, deviations_of(learned), chis, cap,
+                                        {.variance = c, .growth = eta})
+            .values(0, 0);
+    };
+    // c = 2, eta = 1: U = min(.2, 2 G) = .2; the set's way: .8 U + .2/(8 * 2 * 2), less than 2 * .12 + G/4.
+    const double g = 1.0 / 6;
+    EXPECT_NEAR(first(2, 1), g + 0.16 + 0.00625, 1e-9);
+    // c = .05, eta = .6: U = .025 * 1.6 G; by growth: 1.6 * .6 U + G/(4 * .6), less than .2/(8 * .05 * 1.6).
+    EXPECT_NEAR(first(0.05, 0.6), 0.025 * g + 1.6 * 0.6 * 0.04 * g + g / 2.4, 1e-9);
+    // The cut.
+    const ErrorRecursion low{(Matrix(3, 2) << 0.1, 0, 0.05, 0, 0, 0).finished(), {0, 0, 0, 0}};
+    EXPECT_EQ(total_variance_recursion(learned, deviations_of(learned), chis, low, {}).values(0, 0), 0.1);
 }
 
 // 250 models x 8 truths x 3 rewards x 3 policies: 1.8e4 value errors and 6e3 losses, every candidate.

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/random/samplers.hpp"
 #include "support/random_models.hpp"
 
@@ -40,6 +43,24 @@ inline MixtureModel random_member(const LearnedModel& learned, Stream& random, b
     if (model.features().kind() == FeatureKind::base_models)
         for (Index k = 0; k < weights.rows(); ++k) weights.row(k) /= weights.row(k).sum();
     return MixtureModel(model.shared_features(), model.shape().horizon, model.start(), weights);
+}
+
+/// Likelihood sets of data that are as they should be: every pair of every step seen `visits` times, its
+/// successors in proportion to their probabilities, up to a random rounding.
+inline LearnedModel likelihood_model(const MixtureModel& truth, Stream& random, double visits,
+                                     double delta = 0.1) {
+    const FeatureMap& features = truth.features();
+    std::vector<LikelihoodRows> rows;
+    for (Index k = 0; k < confidence_sets(truth.shape().horizon, truth.homogeneous()); ++k) {
+        std::vector<std::int64_t> counts;
+        for (const double probability : truth.probabilities(k))
+            counts.push_back(static_cast<std::int64_t>(visits * probability + sample_uniform(random)));
+        rows.push_back(likelihood_rows(features, counts));
+    }
+    std::vector<ConfidenceSet> sets;
+    for (const LikelihoodSet& set : likelihood_sets(rows, {.delta = delta})) sets.push_back(set.ellipsoid);
+    return LearnedModel(truth.shared_features(), truth.shape().horizon, truth.start(), truth.homogeneous(),
+                        std::move(sets), delta);
 }
 
 /// Random kernels with a share of the entries zero, differently in each: supports differ.

@@ -24,7 +24,8 @@ inline constexpr double negligible_probability = 1e-15;
 /// KL divergence the same with kappa(-c_j) w_j w_j', where x_j >= -c_j and kappa(x) = (x - ln(1+x))/x^2
 /// [likelihood §4 B]; both are convex in the weights, so no more than at the farthest base model. Successors
 /// that the learned law excludes but a base model does not make the chi-square infinite before that cap, and
-/// add the mass that they may have to the KL divergence. Bounds may be infinite.
+/// add the mass that they may have to the KL divergence; so do those that are hardly known, where that is
+/// less. Bounds may be infinite.
 class DivergenceTable {
 public:
     /// Whether the bounds can be had: base models, and no misspecification (a law that is any distance from

@@ -170,8 +170,10 @@ private:
         double loss = 0, gap = 0;
         for (Action a = 0; a < shape_.actions; ++a) {
             const Index pair = shape_.pair(s, a);
-            const double rough = gap_advantage(h, s, a);
-            const double sharp = std::min(rough, shared_advantage(h, s, a));
+            const double certain = certain_advantage(h, s, a);
+            const bool own = actions_[at(a)].probability == 1;
+            const double rough = own ? certain : std::min(certain, gap_advantage(h, s, a));
+            const double sharp = own ? certain : std::min(rough, shared_advantage(h, s, a));
             gap = std::max(gap, rough + backup_(h, pair, next_.gap).upper);
             loss = std::max(loss, sharp + backup_(h, pair, next_.loss).upper);
         }
@@ -183,18 +185,27 @@ private:
         now_.gap[at(s)] = std::min(gap, most);
     }
 
-    /// The advantage where it is known but for rounding: of the policy's own action, of one that leads to the
-    /// same law, and at the last step. NaN otherwise.
+    /// An upper bound of the advantage that involves nothing uncertain and no rounding but that of one
+    /// difference: of the policy's own action, at the last step, of an action that leads to the same law or
+    /// after which the policy earns nothing. Infinite otherwise.
     double certain_advantage(Step h, State s, Action a) const {
         if (actions_[at(a)].probability == 1) return 0;
         for (Action b = 0; b < shape_.actions; ++b) {
             if (actions_[at(b)].probability < 1) continue;
+            const Index pair = shape_.pair(s, a);
             // Where the truth is no mixture, actions with the same mixtures may differ.
-            const bool alike = last(h) || (learned_.misspecification() == 0 &&
-                                           same_law(shape_.pair(s, a), shape_.pair(s, b)));
+            const bool alike = last(h) || nothing_follows(pair) ||
+                               (learned_.misspecification() == 0 && same_law(pair, shape_.pair(s, b)));
             if (alike) return actions_[at(a)].reward - actions_[at(b)].reward;
         }
-        return std::numeric_limits<double>::quiet_NaN();
+        return std::numeric_limits<double>::infinity();
+    }
+
+    bool nothing_follows(Index pair) const {
+        if (learned_.misspecification() > 0)
+            return std::ranges::all_of(next_.upper, [](double value) { return value == 0; });
+        return std::ranges::all_of(features_.targets(pair),
+                                   [&](std::int32_t target) { return next_.upper[at(target)] == 0; });
     }
 
     bool same_law(Index one, Index other) const {
@@ -207,8 +218,6 @@ private:
     }
 
     double gap_advantage(Step h, State s, Action a) {
-        const double certain = certain_advantage(h, s, a);
-        if (!std::isnan(certain)) return certain;
         const ActionBounds& action = actions_[at(a)];
         double reward = action.reward, spread = (1 - action.probability) * action.spread;
         if (!last(h)) std::ranges::copy(action.middle, difference_.begin());
@@ -230,8 +239,6 @@ private:
     }
 
     double shared_advantage(Step h, State s, Action a) {
-        const double certain = certain_advantage(h, s, a);
-        if (!std::isnan(certain)) return certain;
         const ActionBounds& action = actions_[at(a)];
         double bound = action.value - now_.value[at(s)] + (1 - action.probability) * action.remainder;
         for (const ActionBounds& other : actions_)

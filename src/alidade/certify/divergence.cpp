@@ -49,8 +49,6 @@ public:
         const Matrix basis = set.parameters().space().basis.transpose();
         generator_map_ = set.refined_radius() * set.estimate().inverse_factor.lazyProduct(basis);
         information_.resize(set.dimension(), set.dimension());
-        generator_.resize(set.dimension());
-        excluded_.resize(set.dimension());
     }
 
     double bound(Index pair, std::span<const double> law) {
@@ -69,40 +67,65 @@ private:
     }
 
     double by_ellipsoid(Index pair, std::span<const double> law) {
-        const Index p = generator_.size(), d = features_.features(), first = features_.first_entry(pair);
-        information_.setZero();
-        excluded_.setZero();
-        bool excludes = false;
-        for (std::size_t j = 0; j < law.size(); ++j) {
-            const auto phi = features_.phi(first + static_cast<Index>(j));
+        const Index p = information_.rows(), d = features_.features(), first = features_.first_entry(pair);
+        generators_.resize(p, static_cast<Index>(law.size()));
+        reach_.resize(static_cast<Index>(law.size()));
+        for (Index j = 0; j < reach_.size(); ++j) {
+            const auto phi = features_.phi(first + j);
             double square = 0;
             for (Index k = 0; k < p; ++k) {
                 double sum = 0;
                 for (Index i = 0; i < d; ++i) sum += generator_map_(k, i) * phi[at(i)];
-                generator_[k] = sum;
+                generators_(k, j) = sum;
                 square += sum * sum;
             }
-            if (law[j] <= negligible_probability) {
-                excludes = true;
-                excluded_ += generator_;
+            reach_[j] = std::sqrt(square);
+        }
+        const double all = with_doubtful(pair, law, infinity);
+        if (divergence_ == Divergence::chi_square) return all;
+        // Where the probability may change by more than itself, what is quadratic in the change is the
+        // worse bound of the two.
+        for (Index j = 0; j < reach_.size(); ++j)
+            if (law[at(j)] > negligible_probability && reach_[j] > law[at(j)])
+                return std::min(all, with_doubtful(pair, law, 1));
+        return all;
+    }
+
+    /// The bound in which successors whose probability is negligible, or may change by more than `doubt`
+    /// times itself, enter by the mass that they may gain [likelihood.md, Lemma 2].
+    double with_doubtful(Index pair, std::span<const double> law, double doubt) {
+        const Index p = information_.rows(), first = features_.first_entry(pair);
+        information_.setZero();
+        gained_.setZero(p);
+        double lost = 0;
+        for (Index j = 0; j < reach_.size(); ++j) {
+            const double probability = law[at(j)];
+            if (probability <= negligible_probability) {
+                if (divergence_ == Divergence::chi_square) return infinity;
+                gained_ += generators_.col(j);
                 continue;
             }
-            double weight = 1 / law[j];
+            double weight = 1 / probability;
             if (divergence_ == Divergence::kl) {
-                const double least = std::ranges::min(phi);
-                // Both hold for every member: it is a mixture, and it is in the ellipsoid. Near -1 kappa
-                // is steep, so the argument is rounded outward.
-                weight *= kappa(-std::min(1 - least / law[j], std::sqrt(square) / law[j]) - 1e-12);
+                // Both hold for every member: it is a mixture, and it is in the ellipsoid. Near -1 the
+                // logarithm is steep, so its argument is rounded outward.
+                const double least = std::ranges::min(features_.phi(first + j)) / probability;
+                const double fall = std::min(1 - least, reach_[j] / probability) + 1e-12;
+                if (reach_[j] > doubt * probability) {
+                    gained_ += generators_.col(j);
+                    lost += fall < 1 ? -probability * std::log1p(-fall) : infinity;
+                    continue;
+                }
+                weight *= kappa(-fall);
             }
             if (!std::isfinite(weight)) return infinity;
             for (Index c = 0; c < p; ++c)
-                for (Index r = c; r < p; ++r) information_(r, c) += weight * generator_[r] * generator_[c];
+                for (Index r = c; r < p; ++r)
+                    information_(r, c) += weight * generators_(r, j) * generators_(c, j);
         }
-        if (excludes && divergence_ == Divergence::chi_square) return infinity;
         for (Index c = 0; c < p; ++c)
             for (Index r = 0; r < c; ++r) information_(r, c) = information_(c, r);
-        // Off the support of P~ the terms x - ln(1+x) do not sum to the divergence, but lack that mass.
-        return largest_eigenvalue(information_) + excluded_.norm();
+        return largest_eigenvalue(information_) + gained_.norm() + lost;
     }
 
     double by_base_models(Index pair, std::span<const double> law) const {
@@ -132,7 +155,9 @@ private:
     const FeatureMap& features_;
     Divergence divergence_;
     Matrix generator_map_, information_;
-    Vector generator_, excluded_;
+    Matrix generators_;  // radius times w_j, a column a successor
+    Vector reach_;       // their norms: most by which the probability may differ
+    Vector gained_;
 };
 
 }  // namespace

@@ -49,9 +49,11 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     certificate.value = {std::max(0.0, start_value(learned, bounds.policy_lower) - slack),
                          std::min(horizon, start_value(learned, bounds.policy_upper) + slack)};
     certificate.optimal_upper = std::min(horizon, start_value(learned, bounds.optimal_upper) + slack);
-    certificate.methods = {{"plain", certificate.optimal_upper - certificate.value.lower},
-                           {"advantage", losses.advantage},
-                           {"gap", losses.gap}};
+    // The recursions of the loss are cut at U - L, so all that they could be above is rounding.
+    const double plain = certificate.optimal_upper - certificate.value.lower;
+    certificate.methods = {{"plain", plain},
+                           {"advantage", std::min(plain, losses.advantage)},
+                           {"gap", std::min(plain, losses.gap)}};
     settle(certificate, horizon);
     return certificate;
 }
