@@ -324,6 +324,39 @@ TEST(RewardFreeCandidates, BoundTheErrorAtEveryStepAndState) {
     }
 }
 
+// Base models that differ by 1e-3 to 1e-15 of their probabilities: differences lose their digits, and K is so
+// small that its root is not.
+TEST(RewardFreeCandidates, SurviveBaseModelsThatNearlyAgree) {
+    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+        Stream random = support::test_stream(seed, 45);
+        const support::RandomSizes sizes{.shape = {4, 2, 4},
+                                         .features = 2 + sample_index(random, 3),
+                                         .successors = 3,
+                                         .concentration = seed % 3 == 0 ? 0.2 : 1.0};
+        auto kernels = support::random_kernels(random, sizes);
+        const double share = std::pow(10.0, -3.0 * static_cast<double>(1 + seed % 5));
+        for (std::size_t i = 1; i < kernels.size(); ++i)
+            for (std::size_t e = 0; e < kernels[i].probabilities.size(); ++e)
+                kernels[i].probabilities[e] =
+                    (1 - share) * kernels[0].probabilities[e] + share * kernels[i].probabilities[e];
+        const auto features = std::make_shared<const FeatureMap>(
+            FeatureMap::from_base_kernels(sizes.shape.states, sizes.shape.actions, kernels));
+        const double size = std::pow(10.0, 2.0 * static_cast<double>(seed % 7));
+        const LearnedModel learned =
+            support::knowledge_about(support::random_model(random, features, sizes), seed, size).learned;
+        const RewardFreeCertificate certificate = certify_reward_free(learned, deviations_of(learned), all);
+        for (int k = 0; k < 6; ++k) {
+            const MixtureModel truth = support::random_member(learned, random, k == 5);
+            const Reward reward = support::random_sparse_reward(random, sizes.shape, 0.4);
+            const Policy policy = support::random_deterministic_policy(random, sizes.shape);
+            const double error = std::abs(evaluate(truth, policy, reward).value -
+                                          evaluate(learned.model(), policy, reward).value);
+            for (const auto& [name, bound] : certificate.candidates)
+                EXPECT_LE(error, bound / 2) << name << " seed " << seed;
+        }
+    }
+}
+
 TEST(Hybrid, IsNeverAboveCouplingOrTrajectoryKl) {
     Index better = 0;
     for (std::uint64_t seed = 0; seed < 250; ++seed) {
