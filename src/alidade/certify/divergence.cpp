@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "../model/spectrum.hpp"
 #include "alidade/error.hpp"
+#include "alidade/model/spectrum.hpp"
 
 namespace alidade {
 
