@@ -63,9 +63,11 @@ TEST(RewardCertificate, IsNeverMuchLooserThanTheRewardFreeOne) {
             backward_induction(model, reward).value - evaluate(model, policy, reward).value;
         const RewardCertificate certificate = certify_reward(knowledge, reward, policy);
         EXPECT_LE(certificate.loss_bound, knowledge.certificate.bound + shortfall + 1e-7) << "seed " << seed;
-        ASSERT_EQ(certificate.methods.size(), 2u);
+        ASSERT_EQ(certificate.methods.size(), 4u);
         EXPECT_EQ(certificate.methods[0].first, "plain");
-        EXPECT_EQ(certificate.methods[1].first, "reward-free");
+        EXPECT_EQ(certificate.methods[1].first, "advantage");
+        EXPECT_EQ(certificate.methods[2].first, "gap");
+        EXPECT_EQ(certificate.methods[3].first, "reward-free");
     }
 }
 

@@ -17,6 +17,9 @@ public:
     DeviationTable(const LearnedModel& learned, const WidthTable& widths);
     /// Deviations known otherwise: sets x pairs numbers in [0, 1], one set if homogeneous.
     DeviationTable(Index pairs, bool homogeneous, std::vector<double> values);
+    /// Without a width table: widths are bounded by one eigenvalue a pair [oracle §0.3], within some 20 per
+    /// cent. Cheap, for terms of second order.
+    static DeviationTable by_eigenvalues(const LearnedModel& learned);
 
     double at(Step h, Index pair) const noexcept { return row(h)[static_cast<std::size_t>(pair)]; }
     std::span<const double> row(Step h) const noexcept;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "alidade/certify/deviation.hpp"
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/policy.hpp"
@@ -26,11 +27,19 @@ struct RewardCertificate {
 
 /// Certifies by the recursions of [theory §3g]:
 ///   U_h = max_a min(H-h, r + max_{theta in C_h} theta.phi_U),  L_h = max(0, r + min theta.phi_L) along
-/// the policy, and likewise the upper value of the policy. `plain` is U - L.
+/// the policy, and likewise the upper value of the policy. `plain` is U - L; `advantage` and `gap` bound the
+/// loss itself and can prove it to be exactly 0, see advantage.hpp.
 RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy);
 
 /// The same, and the reward-free certificate plus the policy's shortfall in the model, which holds on the
 /// same event, as the further method `reward-free`.
 RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy);
+
+/// The same for many rewards: what `advantage` needs to know of the learned model's deviations is given, not
+/// computed each time.
+RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy);
+RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy);
 
 }  // namespace alidade

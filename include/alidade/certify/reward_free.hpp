@@ -42,6 +42,9 @@ struct ValueRanges {
 struct RewardFreeOptions {
     bool coupling = true;            ///< the candidate `coupling`
     bool span = true;                ///< the candidate `span`
+    bool trajectory_kl = false;      ///< the candidate `trajectory-kl`
+    bool hybrid = false;             ///< the candidate `hybrid`
+    bool ltv = false;                ///< the candidate `ltv`
     bool ranges = true;              ///< values range over H-1-h; false: H, to see what it costs
     std::size_t contributions = 10;  ///< how many are returned
 };
@@ -51,7 +54,12 @@ struct RewardFreeOptions {
 ///    [oracle §0.4];
 ///  - `coupling`: the part of P~ that a coupling with the truth may lose is taken from the successors
 ///    with the smallest error: W_h = max_a ((H-1-h) tau + (P~ less mass tau) W_{h+1}) [likelihood §4 A];
-///  - `span`: see span.hpp.
+///  - `span`: see span.hpp;
+///  - `trajectory-kl`: the KL divergence of trajectories, and Pinsker; see trajectory_kl.hpp;
+///  - `hybrid`: coupling, with every value cut at that of `trajectory-kl`;
+///  - `ltv`: the law of total variance, see total_variance.hpp, cut at the least of the other recursions
+///    under the model.
+/// The last three are for base models without misspecification, and left out otherwise.
 /// The bound is twice the value at the start, plus a rounding slack. Contributions are those of `coupling`
 /// where it is asked for, else of `model`: they say where to look, also when `span` is the smallest.
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,

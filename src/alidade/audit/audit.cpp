@@ -40,8 +40,9 @@ struct Finding {
     bool violation = false;
 };
 
-Finding examine(const Knowledge& knowledge, const Reward& reward, const detail::TrueLoss& truth) {
-    const RewardCertificate certificate = certify_reward(knowledge, reward, truth.policy);
+Finding examine(const Knowledge& knowledge, const DeviationTable& deviations, const Reward& reward,
+                const detail::TrueLoss& truth) {
+    const RewardCertificate certificate = certify_reward(knowledge, deviations, reward, truth.policy);
     const bool violation = truth.loss() > certificate.loss_bound + tolerance ||
                            truth.loss() > knowledge.certificate.bound + tolerance ||
                            truth.value < certificate.value.lower - tolerance ||
@@ -50,21 +51,21 @@ Finding examine(const Knowledge& knowledge, const Reward& reward, const detail::
     return {truth.loss(), certificate.loss_bound, violation};
 }
 
-std::vector<Finding> examine_random(const Knowledge& knowledge, const MixtureModel& truth,
-                                    const AuditOptions& options) {
+std::vector<Finding> examine_random(const Knowledge& knowledge, const DeviationTable& deviations,
+                                    const MixtureModel& truth, const AuditOptions& options) {
     std::vector<Finding> findings(static_cast<std::size_t>(options.rewards));
     detail::in_chunks(options.rewards, 1, options.threads, [&](Index first, Index last) {
         for (Index i = first; i < last; ++i) {
             const Reward reward = random_reward(truth.shape(), options.seed, i);
-            findings[static_cast<std::size_t>(i)] =
-                examine(knowledge, reward, detail::measure_loss(knowledge.learned, truth, reward));
+            findings[static_cast<std::size_t>(i)] = examine(
+                knowledge, deviations, reward, detail::measure_loss(knowledge.learned, truth, reward));
         }
     });
     return findings;
 }
 
-void search_worst(const Knowledge& knowledge, const MixtureModel& truth, const std::vector<Finding>& findings,
-                  const AuditOptions& options, AuditResult& result) {
+void search_worst(const Knowledge& knowledge, const DeviationTable& deviations, const MixtureModel& truth,
+                  const std::vector<Finding>& findings, const AuditOptions& options, AuditResult& result) {
     std::vector<Index> order(findings.size());
     std::iota(order.begin(), order.end(), Index{0});
     std::ranges::stable_sort(order, [&](Index a, Index b) {
@@ -81,7 +82,7 @@ void search_worst(const Knowledge& knowledge, const MixtureModel& truth, const s
                           ++result.rewards;
                           result.max_gap = std::max(result.max_gap, loss.loss());
                           const bool violation = accepted
-                                                     ? examine(knowledge, reward, loss).violation
+                                                     ? examine(knowledge, deviations, reward, loss).violation
                                                      : loss.loss() > knowledge.certificate.bound + tolerance;
                           result.violations += violation ? 1 : 0;
                       });
@@ -106,7 +107,8 @@ AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const A
     result.truth_in_confidence_set = knowledge.learned.contains(truth);
     for (Step h = 0; h + 1 < truth.shape().horizon; ++h)
         result.depth = std::max(result.depth, knowledge.learned.set(h).depth(truth.weights(h)));
-    const std::vector<Finding> findings = examine_random(knowledge, truth, options);
+    const DeviationTable deviations = DeviationTable::by_eigenvalues(knowledge.learned);
+    const std::vector<Finding> findings = examine_random(knowledge, deviations, truth, options);
     for (const Finding& finding : findings) {
         result.max_gap = std::max(result.max_gap, finding.loss);
         result.mean_gap += finding.loss / static_cast<double>(findings.size());
@@ -115,7 +117,7 @@ AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const A
         result.violations += finding.violation ? 1 : 0;
     }
     result.rewards = options.rewards;
-    search_worst(knowledge, truth, findings, options, result);
+    search_worst(knowledge, deviations, truth, findings, options, result);
     return result;
 }
 

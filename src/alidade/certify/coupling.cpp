@@ -19,4 +19,14 @@ double remove_mass(std::span<double> probabilities, std::span<const double> valu
     return rest;
 }
 
+double CouplingBackup::operator()(Step h, Index pair, double tau, double range,
+                                  std::span<const double> next) {
+    const auto law = learned_.model().probabilities(h, pair);
+    probabilities_.assign(law.begin(), law.end());
+    values_.clear();
+    for (const std::int32_t target : learned_.model().features().targets(pair))
+        values_.push_back(next[static_cast<std::size_t>(target)]);
+    return tau * range + remove_mass(probabilities_, values_, tau, order_);
+}
+
 }  // namespace alidade::detail

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "alidade/confidence/learned_model.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
@@ -12,5 +13,21 @@ namespace alidade::detail {
 /// `order` is scratch. Expectation of `value` under what is left.
 double remove_mass(std::span<double> probabilities, std::span<const double> value, double removed,
                    std::vector<std::pair<double, std::size_t>>& order);
+
+/// The coupling backup [likelihood §4 A] at one pair after another, with scratch memory.
+class CouplingBackup {
+public:
+    explicit CouplingBackup(const LearnedModel& learned) : learned_(learned) {}
+
+    /// tau * range plus the expectation of `next` under P~ less mass tau.
+    double operator()(Step h, Index pair, double tau, double range, std::span<const double> next);
+    /// What P~ kept of its mass at the last pair, successor by successor.
+    std::span<const double> kept() const noexcept { return probabilities_; }
+
+private:
+    const LearnedModel& learned_;
+    std::vector<double> probabilities_, values_;
+    std::vector<std::pair<double, std::size_t>> order_;
+};
 
 }  // namespace alidade::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -9,9 +11,9 @@
 namespace alidade::detail {
 
 /// Runs a recursion of value errors backwards; `backup(h, pair, next)` is the error bound of taking the
-/// pair's action.
-template <class Backup>
-ErrorRecursion run_backwards(const Shape& shape, Backup backup) {
+/// pair's action, and no error is above `cap(h, s)`.
+template <class Backup, class Cap>
+ErrorRecursion run_backwards(const Shape& shape, Backup backup, Cap cap) {
     const auto at = [](Index i) { return static_cast<std::size_t>(i); };
     ErrorRecursion result{Matrix::Zero(shape.horizon, shape.states),
                           std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
@@ -25,12 +27,17 @@ ErrorRecursion run_backwards(const Shape& shape, Backup backup) {
                 best = value;
                 result.actions[at(h * shape.states + s)] = a;
             }
-            now[at(s)] = best;
-            result.values(h, s) = best;
+            now[at(s)] = std::min(best, cap(h, s));
+            result.values(h, s) = now[at(s)];
         }
         std::swap(now, next);
     }
     return result;
+}
+
+template <class Backup>
+ErrorRecursion run_backwards(const Shape& shape, Backup backup) {
+    return run_backwards(shape, backup, [](Step, State) { return std::numeric_limits<double>::infinity(); });
 }
 
 }  // namespace alidade::detail

@@ -2,53 +2,20 @@
 
 #include <algorithm>
 
+#include "alidade/certify/advantage.hpp"
+#include "alidade/certify/value_bounds.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/regression.hpp"
-#include "set_backup.hpp"
 
 namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
-struct Bounds {
-    double policy_lower, policy_upper, optimal_upper;
-};
-
-Bounds recurse(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
-    const Shape& shape = learned.shape();
-    detail::SetBackup backup(learned);
-    const std::vector<double> zero(at(shape.states), 0.0);
-    std::vector<double> lower = zero, upper = zero, best = zero;
-    std::vector<double> next_lower = zero, next_upper = zero, next_best = zero;
-    for (Step h = shape.horizon - 1; h >= 0; --h) {
-        const auto range = static_cast<double>(shape.steps_after(h) + 1);
-        for (State s = 0; s < shape.states; ++s) {
-            double most = 0, low = 0, high = 0;
-            for (Action a = 0; a < shape.actions; ++a) {
-                const Index pair = shape.pair(s, a);
-                const double r = reward.at(h, s, a);
-                most = std::max(most, std::min(range, r + backup(h, pair, next_best).upper));
-                const double weight = policy.probability(h, s, a);
-                if (weight == 0) continue;
-                low += weight * std::max(0.0, r + backup(h, pair, next_lower).lower);
-                high += weight * std::min(range, r + backup(h, pair, next_upper).upper);
-            }
-            best[at(s)] = most;
-            lower[at(s)] = low;
-            upper[at(s)] = high;
-        }
-        std::swap(best, next_best);
-        std::swap(lower, next_lower);
-        std::swap(upper, next_upper);
-    }
-    const StartLaw& start = learned.model().start();
-    return {start.expect(next_lower), start.expect(next_upper), start.expect(next_best)};
+double start_value(const LearnedModel& learned, const Matrix& values) {
+    const Vector first = values.row(0).transpose();
+    return learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});
 }
 
 void settle(RewardCertificate& certificate, double horizon) {
@@ -61,6 +28,11 @@ void settle(RewardCertificate& certificate, double horizon) {
 }  // namespace
 
 RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
+    return certify_reward(learned, DeviationTable::by_eigenvalues(learned), reward, policy);
+}
+
+RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy) {
     const Shape& shape = learned.shape();
     expects(reward.shape() == shape,
             "the reward's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
@@ -68,21 +40,31 @@ RewardCertificate certify_reward(const LearnedModel& learned, const Reward& rewa
     expects(policy.shape() == shape,
             "the policy's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
             shape.actions, shape.horizon);
-    const Bounds bounds = recurse(learned, reward, policy);
+    const ValueBounds bounds = value_bounds(learned, reward, policy);
+    const AdvantageBounds losses = advantage_bounds(learned, deviations, reward, policy, bounds);
     const auto horizon = static_cast<double>(shape.horizon);
     const double slack = rounding_slack(shape.horizon);
     RewardCertificate certificate;
     certificate.failure_probability = learned.delta();
-    certificate.value = {std::max(0.0, bounds.policy_lower - slack),
-                         std::min(horizon, bounds.policy_upper + slack)};
-    certificate.optimal_upper = std::min(horizon, bounds.optimal_upper + slack);
-    certificate.methods = {{"plain", certificate.optimal_upper - certificate.value.lower}};
+    certificate.value = {std::max(0.0, start_value(learned, bounds.policy_lower) - slack),
+                         std::min(horizon, start_value(learned, bounds.policy_upper) + slack)};
+    certificate.optimal_upper = std::min(horizon, start_value(learned, bounds.optimal_upper) + slack);
+    // The recursions of the loss are cut at U - L, so all that they could be above is rounding.
+    const double plain = certificate.optimal_upper - certificate.value.lower;
+    certificate.methods = {{"plain", plain},
+                           {"advantage", std::min(plain, losses.advantage)},
+                           {"gap", std::min(plain, losses.gap)}};
     settle(certificate, horizon);
     return certificate;
 }
 
 RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy) {
-    RewardCertificate certificate = certify_reward(knowledge.learned, reward, policy);
+    return certify_reward(knowledge, DeviationTable::by_eigenvalues(knowledge.learned), reward, policy);
+}
+
+RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy) {
+    RewardCertificate certificate = certify_reward(knowledge.learned, deviations, reward, policy);
     const MixtureModel& model = knowledge.learned.model();
     const double shortfall = backward_induction(model, reward).value - evaluate(model, policy, reward).value;
     certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +

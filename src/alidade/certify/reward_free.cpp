@@ -4,7 +4,10 @@
 #include <optional>
 #include <tuple>
 
+#include "alidade/certify/divergence.hpp"
 #include "alidade/certify/span.hpp"
+#include "alidade/certify/total_variance.hpp"
+#include "alidade/certify/trajectory_kl.hpp"
 #include "alidade/theory/regression.hpp"
 #include "coupling.hpp"
 #include "error_recursion.hpp"
@@ -15,23 +18,6 @@ namespace {
 
 std::size_t at(Index i) {
     return static_cast<std::size_t>(i);
-}
-
-/// Scratch of the coupling backup at one pair.
-struct Scratch {
-    std::vector<double> probabilities, values;
-    std::vector<std::pair<double, std::size_t>> order;
-};
-
-/// Leaves in `scratch.probabilities` what P~ keeps of its mass; returns the backup.
-double coupling_backup(const LearnedModel& learned, Step h, Index pair, double tau, double range,
-                       std::span<const double> next, Scratch& scratch) {
-    const auto targets = learned.model().features().targets(pair);
-    const auto law = learned.model().probabilities(h, pair);
-    scratch.probabilities.assign(law.begin(), law.end());
-    scratch.values.clear();
-    for (const std::int32_t target : targets) scratch.values.push_back(next[at(target)]);
-    return tau * range + detail::remove_mass(scratch.probabilities, scratch.values, tau, scratch.order);
 }
 
 double start_value(const LearnedModel& learned, const ErrorRecursion& recursion) {
@@ -83,7 +69,7 @@ std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
                                                  const DeviationTable& deviations,
                                                  const ErrorRecursion& recursion, const ValueRanges& ranges) {
     const Shape& shape = learned.shape();
-    Scratch scratch;
+    detail::CouplingBackup backup(learned);
     std::vector<double> values(at(shape.states));
     const auto added = [&](Step h, State s, Action a) {
         return ranges.at(h) * deviations.at(h, shape.pair(s, a));
@@ -91,10 +77,9 @@ std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
     const auto move = [&](Step h, State s, Action a, double mass, std::vector<double>& next) {
         const Index pair = shape.pair(s, a);
         for (State t = 0; t < shape.states; ++t) values[at(t)] = recursion.values(h + 1, t);
-        coupling_backup(learned, h, pair, deviations.at(h, pair), ranges.at(h), values, scratch);
+        backup(h, pair, deviations.at(h, pair), ranges.at(h), values);
         const auto targets = learned.model().features().targets(pair);
-        for (std::size_t j = 0; j < targets.size(); ++j)
-            next[at(targets[j])] += mass * scratch.probabilities[j];
+        for (std::size_t j = 0; j < targets.size(); ++j) next[at(targets[j])] += mass * backup.kept()[j];
     };
     return decompose(learned, recursion, added, move);
 }
@@ -126,11 +111,65 @@ ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable
 ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                   const RewardFreeOptions& options) {
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
-    Scratch scratch;
+    detail::CouplingBackup backup(learned);
     return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
-        return coupling_backup(learned, h, pair, deviations.at(h, pair), ranges.at(h), next, scratch);
+        return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
     });
 }
+
+namespace {
+
+/// The candidates of a certificate, and the least of them.
+class Candidates {
+public:
+    Candidates(const LearnedModel& learned, RewardFreeCertificate& certificate, bool known)
+        : learned_(learned),
+          certificate_(certificate),
+          slack_(known ? 0 : rounding_slack(learned.shape().horizon)) {}
+
+    void offer(const char* name, double error) {
+        const double bound = 2 * error + slack_;
+        // The simpler argument wins ties, but coupling, which is never worse than model, wins over it.
+        if (certificate_.candidates.empty() || bound < least_ || (name == coupling_name && bound == least_)) {
+            least_ = bound;
+            certificate_.method = name;
+        }
+        certificate_.candidates.emplace_back(name, bound);
+    }
+    void offer(const char* name, const ErrorRecursion& recursion) {
+        offer(name, start_value(learned_, recursion));
+    }
+    double least() const noexcept { return least_; }
+
+private:
+    const LearnedModel& learned_;
+    RewardFreeCertificate& certificate_;
+    double slack_;
+    double least_ = 0;
+};
+
+/// The candidates that rest on divergences. `best` is the least of the recursions under the model so far.
+void offer_divergences(const LearnedModel& learned, const DeviationTable& deviations,
+                       const RewardFreeOptions& options, const ErrorRecursion& best, Candidates& candidates) {
+    if (!(options.trajectory_kl || options.hybrid || options.ltv) || !DivergenceTable::applies(learned))
+        return;
+    std::optional<ErrorRecursion> hybrid;
+    if (options.trajectory_kl || options.hybrid) {
+        const ErrorRecursion trajectory =
+            trajectory_kl_recursion(learned, DivergenceTable(learned, Divergence::kl), options);
+        if (options.trajectory_kl) candidates.offer("trajectory-kl", trajectory);
+        if (options.hybrid)
+            candidates.offer("hybrid",
+                             hybrid.emplace(hybrid_recursion(learned, deviations, trajectory, options)));
+    }
+    if (options.ltv)
+        candidates.offer(
+            "ltv", total_variance_bound(learned, deviations, DivergenceTable(learned, Divergence::chi_square),
+                                        hybrid ? *hybrid : best)
+                       .error);
+}
+
+}  // namespace
 
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
                                           const RewardFreeOptions& options) {
@@ -142,31 +181,27 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
     // H = 1, one base model, or base models that agree: any plan is optimal.
     const bool known = deviations.zero();
     const ValueRanges ranges{shape.horizon, options.ranges};
-    const double slack = known ? 0 : rounding_slack(shape.horizon);
-    double least = 0;
-    const auto offer = [&](const char* name, const ErrorRecursion& recursion) {
-        const double bound = 2 * start_value(learned, recursion) + slack;
-        // The simpler argument wins ties, but coupling, which is never worse than model, wins over it.
-        if (certificate.candidates.empty() || bound < least || (name == coupling_name && bound == least)) {
-            least = bound;
-            certificate.method = name;
-        }
-        certificate.candidates.emplace_back(name, bound);
-    };
+    Candidates candidates(learned, certificate, known);
     const ErrorRecursion model = model_recursion(learned, deviations, options);
-    offer("model", model);
+    candidates.offer("model", model);
     std::optional<ErrorRecursion> coupling;
     if (options.coupling)
-        offer(coupling_name, coupling.emplace(coupling_recursion(learned, deviations, options)));
+        candidates.offer(coupling_name, coupling.emplace(coupling_recursion(learned, deviations, options)));
     const bool coupled = certificate.method == coupling_name;
-    if (options.span) offer("span", known ? model : span_recursion(learned, deviations));
+    if (options.span) candidates.offer("span", known ? model : span_recursion(learned, deviations));
     if (known) {
+        if (DivergenceTable::applies(learned)) {
+            if (options.trajectory_kl) candidates.offer("trajectory-kl", model);
+            if (options.hybrid) candidates.offer("hybrid", model);
+            if (options.ltv) candidates.offer("ltv", model);
+        }
         certificate.method = "model";
         return certificate;
     }
+    offer_divergences(learned, deviations, options, coupled ? *coupling : model, candidates);
     const auto horizon = static_cast<double>(shape.horizon);
-    certificate.vacuous = least >= horizon;
-    certificate.bound = std::min(least, horizon);
+    certificate.vacuous = candidates.least() >= horizon;
+    certificate.bound = std::min(candidates.least(), horizon);
     if (options.contributions > 0) {
         certificate.contributions = coupled ? coupling_contributions(learned, deviations, *coupling, ranges)
                                             : model_contributions(learned, deviations, model, ranges);

@@ -1,0 +1,94 @@
+#include "alidade/certify/total_variance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/error.hpp"
+#include "error_recursion.hpp"
+#include "set_backup.hpp"
+
+namespace alidade {
+
+namespace {
+
+double start_value(const LearnedModel& learned, const ErrorRecursion& recursion) {
+    const Vector first = recursion.values.row(0).transpose();
+    return learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});
+}
+
+/// The most leverage a policy collects in the model, where a pair counts no more than makes it useless:
+/// G = 4 is a deviation of the whole range.
+double collected_leverage(const LearnedModel& learned, const DivergenceTable& divergences) {
+    return start_value(
+        learned,
+        detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
+            return std::min(4.0, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
+        }));
+}
+
+}  // namespace
+
+ErrorRecursion total_variance_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                        const DivergenceTable& divergences, const ErrorRecursion& cap,
+                                        const TotalVarianceWeights& weights) {
+    const double c = weights.variance, eta = weights.growth;
+    expects(std::isfinite(c) && c > 0, "variance weight is {}; must be positive", c);
+    expects(std::isfinite(eta) && eta > 0, "growth is {}; must be positive", eta);
+    const Shape& shape = learned.shape();
+    std::vector<double> powers(static_cast<std::size_t>(shape.horizon + 1), 1.0);
+    for (std::size_t h = 1; h < powers.size(); ++h) powers[h] = powers[h - 1] * (1 + eta);
+    detail::SetBackup backup(learned);
+    return detail::run_backwards(
+        shape,
+        [&](Step h, Index pair, const std::vector<double>& next) {
+            const auto range = static_cast<double>(shape.steps_after(h));
+            const double tau = deviations.at(h, pair), leverage = divergences.at(h, pair);
+            const auto place = static_cast<std::size_t>(h);
+            const double now = std::min(range * tau, 0.5 * c * powers[place] * leverage);
+            // Nothing can differ at the last learned step's successors.
+            if (range <= 1) return now;
+            const double later = range - 1;
+            const double by_growth =
+                (1 + eta) * learned.model().expect(h, pair, next) + leverage * later / (4 * eta);
+            const double by_set =
+                backup(h, pair, next).upper + tau * later * later / (8 * c * powers[place + 1]);
+            return now + std::min(by_growth, by_set);
+        },
+        [&](Step h, State s) { return cap.values(h, s); });
+}
+
+TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
+                                        const DivergenceTable& divergences, const ErrorRecursion& cap) {
+    const auto range = static_cast<double>(learned.shape().horizon - 1);
+    // Any weights are valid, so the search may be rough. Its start balances (c/2) sum G and (H-1)^2/(8c).
+    const double leverage = collected_leverage(learned, divergences);
+    TotalVarianceBound best{start_value(learned, cap), {}};
+    if (!(leverage > 0) || !std::isfinite(leverage)) return best;
+    best.error = std::numeric_limits<double>::infinity();
+    const auto attempt = [&](double variance, double growth) {
+        const TotalVarianceWeights weights{variance, growth};
+        const double error =
+            start_value(learned, total_variance_recursion(learned, deviations, divergences, cap, weights)) +
+            range * range / (8 * variance);
+        const bool worthwhile = error < 0.999 * best.error;
+        if (error < best.error) best = {error, weights};
+        return worthwhile;
+    };
+    const double balance = range / (2 * std::sqrt(leverage));
+    // Small growths serve where the maximum over the set is near P~, large ones where it is not. As c grows
+    // the bound falls to the cap, slowly: from there the search would not come back.
+    for (const double growth : {1e-4, 0.03, 0.5})
+        for (const double scale : {0.5, 1.0, 2.0}) attempt(scale * balance, growth);
+    for (double factor = 2; factor > 1.1; factor = std::sqrt(factor)) {
+        for (const double by : {factor, 1 / factor})
+            while (attempt(best.weights.variance * by, best.weights.growth)) {
+            }
+        for (const double by : {factor, 1 / factor})
+            while (attempt(best.weights.variance, best.weights.growth * by)) {
+            }
+    }
+    return best;
+}
+
+}  // namespace alidade

@@ -1,0 +1,57 @@
+#include "alidade/certify/trajectory_kl.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coupling.hpp"
+#include "error_recursion.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// E[value(s')] under the learned model, where values may be infinite: what cannot happen adds nothing.
+double expect_reachable(const MixtureModel& model, Step h, Index pair, const std::vector<double>& value) {
+    const auto targets = model.features().targets(pair);
+    const auto law = model.probabilities(h, pair);
+    double sum = 0;
+    for (std::size_t j = 0; j < law.size(); ++j)
+        if (law[j] > negligible_probability) sum += law[j] * value[static_cast<std::size_t>(targets[j])];
+    return sum;
+}
+
+}  // namespace
+
+double variation_of_divergence(double divergence) {
+    return std::min(std::sqrt(divergence / 2), std::sqrt(-std::expm1(-divergence)));
+}
+
+ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences) {
+    return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
+        return divergences.at(h, pair) + expect_reachable(learned.model(), h, pair, next);
+    });
+}
+
+ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
+                                       const RewardFreeOptions& options) {
+    const ValueRanges ranges{learned.shape().horizon, options.ranges};
+    ErrorRecursion result = divergence_recursion(learned, divergences);
+    for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
+        for (State s = 0; s < learned.shape().states; ++s)
+            result.values(h, s) = ranges.at(h) * variation_of_divergence(result.values(h, s));
+    return result;
+}
+
+ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                const ErrorRecursion& trajectory, const RewardFreeOptions& options) {
+    const ValueRanges ranges{learned.shape().horizon, options.ranges};
+    detail::CouplingBackup backup(learned);
+    return detail::run_backwards(
+        learned.shape(),
+        [&](Step h, Index pair, const std::vector<double>& next) {
+            return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
+        },
+        [&](Step h, State s) { return trajectory.values(h, s); });
+}
+
+}  // namespace alidade
