@@ -234,7 +234,8 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const Exp
     bracket_widths(*task.features, tangent, ellipsoids, effort, options.threads, widths);
     LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(ellipsoids),
                          options.delta);
-    RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths));
+    RewardFreeCertificate certificate = certify_reward_free(
+        learned, DeviationTable(learned, widths), {.trajectory_kl = true, .hybrid = true, .ltv = true});
     return {std::move(learned), std::move(certificate), counts.episodes()};
 }
 
