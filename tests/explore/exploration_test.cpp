@@ -91,9 +91,10 @@ Record run_with_pauses(const ExplorerOptions& options, const char* name, std::in
 }
 
 TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
-    for (const char* name : {"hoeffding", "uniform"})
+    for (const char* name : {"hoeffding", "likelihood", "uniform"})
         for (const char* schedule : {"every", "doubling", "growth=0.1"}) {
-            const ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
+            ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
+            options.constants.prequential = std::string(name) == "likelihood";
             const std::int64_t episodes = std::string(schedule) == "every" ? 300 : 5000;
             const Record whole = run_with_pauses(options, name, episodes, 1'000'000);
             EXPECT_EQ(run_with_pauses(options, name, episodes, 7), whole) << name << " " << schedule;
@@ -102,13 +103,14 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
 }
 
 TEST(Exploration, GivesTheSameBytesForAnyNumberOfThreads) {
-    for (const char* uri : {garnet, "builtin:inventory?seed=2"}) {
-        Trial one({.threads = 1}, uri), two({.threads = 2}, uri);
-        one.exploration.run(one.system, {.episodes = 3000});
-        two.exploration.run(two.system, {.episodes = 3000});
-        EXPECT_EQ(one.exploration.memory(), two.exploration.memory()) << uri;
-        EXPECT_EQ(one.exploration.counts(), two.exploration.counts()) << uri;
-    }
+    for (const char* name : {"hoeffding", "likelihood"})
+        for (const char* uri : {garnet, "builtin:inventory?seed=2"}) {
+            Trial one({.threads = 1}, uri, name), two({.threads = 2}, uri, name);
+            one.exploration.run(one.system, {.episodes = 3000});
+            two.exploration.run(two.system, {.episodes = 3000});
+            EXPECT_EQ(one.exploration.memory(), two.exploration.memory()) << name << " " << uri;
+            EXPECT_EQ(one.exploration.counts(), two.exploration.counts()) << name << " " << uri;
+        }
 }
 
 TEST(Exploration, KnowsSomethingBeforeTheFirstEpisode) {
