@@ -117,8 +117,7 @@ void describe_constants(const Constants& constants, ordered_json& object) {
     if (constants.width != WidthMethod::exact)
         object["width"] = constants.width == WidthMethod::l1 ? "l1" : "sdp";
     if (constants.ties == Ties::first) object["ties"] = "first";
-    if (constants.bonus != FisherBonus::sqrt)
-        object["bonus"] = constants.bonus == FisherBonus::gain ? "gain" : "leverage";
+    if (constants.bonus != FisherBonus::sqrt) object["bonus"] = to_string(constants.bonus);
     if (constants.prequential) object["prequential"] = true;
 }
 

@@ -210,7 +210,7 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         ->capture_default_str();
     command->add_option("--ties", given->ties, "Among clipped values: unclipped, or first as printed")
         ->capture_default_str();
-    command->add_option("--bonus", given->bonus, "Of likelihood: sqrt, gain or leverage")
+    command->add_option("--bonus", given->bonus, "Of likelihood: sqrt, gain, leverage or none")
         ->capture_default_str();
     command->add_flag("--prequential", given->prequential,
                       "Of likelihood: count the predictions made on the way as a further mixture");

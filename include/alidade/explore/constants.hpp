@@ -21,6 +21,7 @@ enum class FisherBonus {
     sqrt,      ///< how far the certificate's terms would move: (H-1-h) min(1, sqrt(B leverage / 2))
     gain,      ///< information: log det(1 + J^-1 I), no constants
     leverage,  ///< the largest eigenvalue of J^-1 I
+    none,      ///< nothing: uniformly random actions, the baseline
 };
 
 /// Whose constants an explorer uses, and how.
@@ -43,7 +44,8 @@ Constants parse_constants(std::string_view text);
 WidthMethod parse_width_method(std::string_view text);
 /// "unclipped" or "first".
 Ties parse_ties(std::string_view text);
-/// "sqrt", "gain" or "leverage".
+/// "sqrt", "gain", "leverage" or "none".
 FisherBonus parse_bonus(std::string_view text);
+std::string to_string(FisherBonus bonus);
 
 }  // namespace alidade

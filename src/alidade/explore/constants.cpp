@@ -34,9 +34,11 @@ const char* name_of(FisherBonus bonus) {
         case FisherBonus::gain:
             return "gain";
         case FisherBonus::leverage:
+            return "leverage";
+        case FisherBonus::none:
             break;
     }
-    return "leverage";
+    return "none";
 }
 
 RegressionConstants parse_regression(std::string_view text) {
@@ -107,10 +109,15 @@ WidthMethod parse_width_method(std::string_view text) {
     throw InvalidArgument(fmt::format("width is '{}'; must be exact, sdp or l1", text));
 }
 
+std::string to_string(FisherBonus bonus) {
+    return name_of(bonus);
+}
+
 FisherBonus parse_bonus(std::string_view text) {
-    for (const FisherBonus bonus : {FisherBonus::sqrt, FisherBonus::gain, FisherBonus::leverage})
+    for (const FisherBonus bonus :
+         {FisherBonus::sqrt, FisherBonus::gain, FisherBonus::leverage, FisherBonus::none})
         if (text == name_of(bonus)) return bonus;
-    throw InvalidArgument(fmt::format("bonus is '{}'; must be sqrt, gain or leverage", text));
+    throw InvalidArgument(fmt::format("bonus is '{}'; must be sqrt, gain, leverage or none", text));
 }
 
 Ties parse_ties(std::string_view text) {

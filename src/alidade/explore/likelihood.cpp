@@ -54,6 +54,7 @@ double value_of(const Matrix& gram, FisherBonus bonus, double allowance) {
         case FisherBonus::leverage:
             return leading_eigenvalue(gram);
         case FisherBonus::sqrt:
+        case FisherBonus::none:
             break;
     }
     return std::min(1.0, 0.5 * std::sqrt(2 * allowance * leading_eigenvalue(gram)));
@@ -149,6 +150,10 @@ std::vector<double> LikelihoodExplorer::bonuses(std::size_t set) const {
 // Greedy for the bonuses under the smoothed model. Exact ties are drawn; nothing is clipped but the value
 // that is passed on, which no error can exceed.
 void LikelihoodExplorer::choose_actions() {
+    if (options_.constants.bonus == FisherBonus::none) {
+        policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
+        return;
+    }
     std::vector<std::int32_t> actions(at(shape_.horizon * shape_.states), 0);
     std::vector<double> next(at(shape_.states), 0.0), now(at(shape_.states)), bonus;
     const bool clipped = options_.constants.bonus == FisherBonus::sqrt;

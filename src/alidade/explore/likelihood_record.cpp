@@ -52,7 +52,8 @@ Record LikelihoodExplorer::memory() const {
     write_weights(smoothed_, record.numbers["smoothed"]);
     record.numbers["log_det"] = log_det_;
     auto& actions = record.integers["actions"];
-    if (policy_) actions.assign(policy_->actions().begin(), policy_->actions().end());
+    if (policy_ && policy_->is_deterministic())
+        actions.assign(policy_->actions().begin(), policy_->actions().end());
     return record;
 }
 
@@ -70,6 +71,10 @@ void LikelihoodExplorer::restore(const Record& memory) {
     log_det_ = field(memory.numbers, "log_det", planned ? at(sets) : 0);
     information_.clear();
     if (!planned) return;
+    if (options_.constants.bonus == FisherBonus::none) {
+        policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
+        return;
+    }
     const auto& actions = field(memory.integers, "actions", at(shape_.horizon * shape_.states));
     policy_ = std::make_shared<const Policy>(
         Policy::deterministic(shape_, std::vector<std::int32_t>(actions.begin(), actions.end())));
