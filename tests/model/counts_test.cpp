@@ -58,6 +58,25 @@ TEST(Counts, RefuseEpisodesThatDoNotFit) {
     EXPECT_THROW(Counts(line(), 0), InvalidArgument);
 }
 
+TEST(Counts, TakeEpisodesThatEndedEarlyAndCameOften) {
+    Counts one(line(), 4), other(line(), 4);
+    const std::vector<State> states{0, 1, 2};
+    const std::vector<Action> actions{0, 0, 0};
+    one.add(states, actions, 3);
+    // The last action led nowhere that was seen, so it need not be there.
+    for (int time = 0; time < 3; ++time) other.add(states, std::span(actions).first(2));
+    EXPECT_EQ(one, other);
+    EXPECT_EQ(one.episodes(), 3);
+    EXPECT_EQ(one.at(1)[3], 3);
+    EXPECT_EQ(one.visits(2, 2), 0);
+    one.add(std::span(states).first(1), {});
+    EXPECT_EQ(one.episodes(), 4);
+    EXPECT_THROW(one.add({}, {}), InvalidArgument);
+    EXPECT_THROW(one.add(states, std::span(actions).first(1)), InvalidArgument);
+    EXPECT_THROW(one.add(states, actions, 0), InvalidArgument);
+    EXPECT_EQ(one.episodes(), 4);
+}
+
 TEST(FindEntry, FindsASuccessorOrSaysThereIsNone) {
     const auto features = line();
     EXPECT_EQ(find_entry(*features, 1, 2), 3);

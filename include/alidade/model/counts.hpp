@@ -36,6 +36,9 @@ public:
     /// Counts one episode. Throws ModelContradiction naming (step, state, action, successor) if a
     /// transition is in no base model's support; then nothing is counted.
     void add(const Episode& episode);
+    /// Counts an episode that was seen `times` >= 1 times and may have ended early: 1 .. H states, and for
+    /// each but the last, or for each, an action. Throws as above; then nothing is counted.
+    void add(std::span<const State> states, std::span<const Action> actions, std::int64_t times = 1);
     Counts& operator+=(const Counts& other);
     void clear();
 

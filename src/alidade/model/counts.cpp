@@ -33,18 +33,34 @@ std::int64_t Counts::visits(Step h, Index pair) const noexcept {
 
 void Counts::add(const Episode& episode) {
     validate(episode, shape_);
+    add(episode.states, episode.actions);
+}
+
+void Counts::add(std::span<const State> states, std::span<const Action> actions, std::int64_t times) {
+    const auto horizon = static_cast<std::size_t>(shape_.horizon);
+    expects(!states.empty() && states.size() <= horizon, "an episode of {} states; must have 1 to {}",
+            states.size(), shape_.horizon);
+    expects(actions.size() == states.size() || actions.size() + 1 == states.size(),
+            "an episode of {} states and {} actions; must have as many actions, or one less", states.size(),
+            actions.size());
+    expects(times >= 1, "an episode that was seen {} times; must be at least 1", times);
+    for (std::size_t h = 0; h < states.size(); ++h)
+        expects(states[h] >= 0 && states[h] < shape_.states, "state {} at step {}; must be 0 to {}",
+                states[h], h, shape_.states - 1);
+    for (std::size_t h = 0; h < actions.size(); ++h)
+        expects(actions[h] >= 0 && actions[h] < shape_.actions, "action {} at step {}; must be 0 to {}",
+                actions[h], h, shape_.actions - 1);
     const auto entry_of = [&](std::size_t h) {
-        return find_entry(*features_, shape_.pair(episode.states[h], episode.actions[h]),
-                          episode.states[h + 1]);
+        return find_entry(*features_, shape_.pair(states[h], actions[h]), states[h + 1]);
     };
-    const auto steps = static_cast<std::size_t>(shape_.learned_steps());
-    for (std::size_t h = 0; h < steps; ++h)
+    for (std::size_t h = 0; h + 1 < states.size(); ++h)
         if (entry_of(h) < 0)
             throw ModelContradiction(
                 fmt::format("step {}: state {}, action {} led to state {}, which no base model can produce",
-                            h, episode.states[h], episode.actions[h], episode.states[h + 1]));
-    for (std::size_t h = 0; h < steps; ++h) ++at(static_cast<Step>(h))[static_cast<std::size_t>(entry_of(h))];
-    ++episodes_;
+                            h, states[h], actions[h], states[h + 1]));
+    for (std::size_t h = 0; h + 1 < states.size(); ++h)
+        at(static_cast<Step>(h))[static_cast<std::size_t>(entry_of(h))] += times;
+    episodes_ += times;
 }
 
 Counts& Counts::operator+=(const Counts& other) {
