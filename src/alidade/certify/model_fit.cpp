@@ -1,0 +1,141 @@
+#include "alidade/certify/model_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <span>
+
+#include "alidade/confidence/likelihood_sets.hpp"
+#include "alidade/error.hpp"
+#include "alidade/estimate/maximum_likelihood.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr double unit = std::numeric_limits<double>::epsilon();
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// A sum of logarithms of both signs, and how large its terms were: what their digits leave open.
+struct LogSum {
+    double value = 0;
+    double size = 0;
+    void add(double term) {
+        value += term;
+        size += std::abs(term);
+    }
+};
+
+/// What a predictor's probabilities over those of the fit come to, over all pairs, and the worst of them.
+struct Tally {
+    LogSum sum;
+    std::optional<Misfit> worst;
+};
+
+double predicted(const FeatureMap& features, Index entry, const Vector& weights) {
+    double sum = 0;
+    const auto phi = features.phi(entry);
+    for (Index i = 0; i < weights.size(); ++i) sum += weights[i] * phi[at(i)];
+    return sum;
+}
+
+/// ln KT - sum n ln(theta~ . f) of one pair.
+void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64_t> counts,
+              const Vector& weights, std::optional<Step> step, Tally& tally) {
+    const Index first = features.first_entry(pair), m = features.successors(pair);
+    std::int64_t visits = 0;
+    for (Index j = 0; j < m; ++j) visits += counts[at(first + j)];
+    if (visits == 0 || m == 1) return;
+    const double half = static_cast<double>(m) / 2, n = static_cast<double>(visits);
+    LogSum sum;
+    sum.add(std::lgamma(half));
+    sum.add(-std::lgamma(n + half));
+    Misfit misfit{step, pair / features.actions(), pair % features.actions(), 0, visits};
+    double surplus = -std::numeric_limits<double>::infinity();
+    for (Index j = 0; j < m; ++j) {
+        const std::int64_t count = counts[at(first + j)];
+        if (count == 0) continue;
+        const auto seen = static_cast<double>(count);
+        const double probability = predicted(features, first + j, weights);
+        sum.add(std::lgamma(seen + 0.5));
+        sum.add(-std::lgamma(0.5));
+        sum.add(-seen * std::log(probability));
+        // The probability itself is a sum of d products, and the weights sum to one up to rounding.
+        sum.size += seen * static_cast<double>(weights.size());
+        const double excess = seen * std::log(seen / (n * probability));
+        if (excess <= surplus) continue;
+        surplus = excess;
+        misfit.successor = features.targets(pair)[at(j)];
+        misfit.seen = count;
+        misfit.expected = n * probability;
+    }
+    misfit.log_evidence = sum.value;
+    tally.sum.value += sum.value;
+    tally.sum.size += sum.size + std::abs(tally.sum.value);
+    if (!tally.worst || misfit.log_evidence > tally.worst->log_evidence) tally.worst = misfit;
+}
+
+void add_pairs(const FeatureMap& features, std::span<const std::int64_t> counts, const Vector& weights,
+               std::optional<Step> step, Tally& tally) {
+    for (Index pair = 0; pair < features.pairs(); ++pair)
+        add_pair(features, pair, counts, weights, step, tally);
+}
+
+/// ln E, at most: rounding must not make evidence.
+double log_evidence(const Tally& tally, const LikelihoodFit& fit) {
+    return tally.sum.value - fit.gap - 8 * unit * tally.sum.size;
+}
+
+/// The mean of two products of one and the same set.
+double log_mean(double one, double other) {
+    return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other))) - std::log(2.0);
+}
+
+void take_worst(const std::optional<Misfit>& candidate, std::optional<Misfit>& worst) {
+    if (candidate && (!worst || candidate->log_evidence > worst->log_evidence)) worst = candidate;
+}
+
+void check_pooled(const Counts& counts, const LikelihoodFit& fit, ModelFit& result) {
+    const FeatureMap& features = counts.features();
+    std::vector<std::int64_t> pooled(at(features.entries()), 0);
+    Tally apart, together;
+    for (Step h = 0; h < counts.shape().learned_steps(); ++h) {
+        add_pairs(features, counts.at(h), fit.weights, h, apart);
+        std::ranges::transform(pooled, counts.at(h), pooled.begin(), std::plus<>());
+    }
+    add_pairs(features, pooled, fit.weights, std::nullopt, together);
+    const double one = log_evidence(apart, fit), other = log_evidence(together, fit);
+    result.sets.push_back(log_mean(one, other));
+    take_worst(one > other ? apart.worst : together.worst, result.worst);
+}
+
+}  // namespace
+
+ModelFit check_model(const Counts& counts, bool homogeneous, double level) {
+    expects(level > 0 && level < 1, "level is {}; must be greater than 0 and less than 1", level);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(counts, homogeneous);
+    ModelFit result;
+    result.level = level;
+    result.threshold = std::log(static_cast<double>(std::max<std::size_t>(1, rows.size())) / level);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const LikelihoodFit fit = maximise_likelihood(rows[k]);
+        if (homogeneous) {
+            check_pooled(counts, fit, result);
+            continue;
+        }
+        Tally tally;
+        const auto step = static_cast<Step>(k);
+        add_pairs(counts.features(), counts.at(step), fit.weights, step, tally);
+        result.sets.push_back(log_evidence(tally, fit));
+        take_worst(tally.worst, result.worst);
+    }
+    if (!result.sets.empty()) result.log_evidence = *std::ranges::max_element(result.sets);
+    result.contradicted = result.log_evidence >= result.threshold;
+    return result;
+}
+
+}  // namespace alidade

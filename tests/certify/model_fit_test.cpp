@@ -1,0 +1,308 @@
+#include "alidade/certify/model_fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "alidade/environment/deployment.hpp"
+#include "alidade/error.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "support/random_models.hpp"
+
+namespace alidade {
+namespace {
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// Three states and one action: from anywhere to anywhere, by two laws that differ in states 0 and 1 only.
+SharedFeatures triangle() {
+    const BaseKernel one{
+        "one", 3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {.7, .2, .1, .1, .1, .8, .25, .25, .5}};
+    const BaseKernel two{
+        "two", 3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}, {.2, .2, .6, .5, .3, .2, .25, .25, .5}};
+    return std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(3, 1, std::vector{one, two}));
+}
+
+/// ln of the largest likelihood of counts over all entries, on a grid of weights.
+double grid_maximum(const FeatureMap& features, const std::vector<std::int64_t>& counts) {
+    double best = -1e300;
+    for (int k = 0; k <= 20'000; ++k) {
+        const double x = k / 20'000.0;
+        double sum = 0;
+        for (Index e = 0; e < features.entries(); ++e)
+            if (counts[at(e)] > 0)
+                sum += static_cast<double>(counts[at(e)]) *
+                       std::log(x * features.phi(e)[0] + (1 - x) * features.phi(e)[1]);
+        best = std::max(best, sum);
+    }
+    return best;
+}
+
+/// Transitions predicted one after the other by (n_j + 1/2)/(n + m/2), in the order of the counts.
+double predicted_in_turn(const FeatureMap& features, const std::vector<std::int64_t>& counts) {
+    double sum = 0;
+    for (Index pair = 0; pair < features.pairs(); ++pair) {
+        double n = 0;
+        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e)
+            for (std::int64_t seen = 0; seen < counts[at(e)]; ++seen, ++n)
+                sum += std::log((static_cast<double>(seen) + 0.5) /
+                                (n + 0.5 * static_cast<double>(features.successors(pair))));
+    }
+    return sum;
+}
+
+Counts random_counts(std::uint64_t seed, Index horizon) {
+    Counts counts(triangle(), horizon);
+    Stream random = support::test_stream(seed, 71);
+    for (std::int64_t& count : counts.values()) count = sample_index(random, 12);
+    counts.add_episodes(1);
+    return counts;
+}
+
+std::vector<std::int64_t> of_step(const Counts& counts, Step h) {
+    return {counts.at(h).begin(), counts.at(h).end()};
+}
+
+TEST(ModelCheck, EvidenceIsThatOfPredictingInTurnOverTheBestWeightsOfAGrid) {
+    const SharedFeatures features = triangle();
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Counts counts = random_counts(seed, 4);
+        const ModelFit fit = check_model(counts, false);
+        ASSERT_EQ(fit.sets.size(), 3u);
+        double largest = -1e300;
+        for (Step h = 0; h < 3; ++h) {
+            const auto seen = of_step(counts, h);
+            // The grid misses the maximum by less than 1e-5.
+            const double expected = predicted_in_turn(*features, seen) - grid_maximum(*features, seen);
+            EXPECT_NEAR(fit.sets[at(h)], expected, 2e-5) << "seed " << seed;
+            EXPECT_LE(fit.sets[at(h)], expected + 1e-9);
+            largest = std::max(largest, fit.sets[at(h)]);
+        }
+        EXPECT_EQ(fit.log_evidence, largest);
+        EXPECT_NEAR(fit.threshold, std::log(300.0), 1e-12);
+    }
+}
+
+TEST(ModelCheck, PooledEvidenceIsTheMeanOfTwoPredictors) {
+    const SharedFeatures features = triangle();
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Counts counts = random_counts(seed, 4);
+        std::vector<std::int64_t> pooled(at(features->entries()), 0);
+        double apart = 0;
+        for (Step h = 0; h < 3; ++h) {
+            apart += predicted_in_turn(*features, of_step(counts, h));
+            for (std::size_t e = 0; e < pooled.size(); ++e) pooled[e] += counts.at(h)[e];
+        }
+        const double best = grid_maximum(*features, pooled);
+        const double mean = std::log(0.5 * std::exp(apart - best) +
+                                     0.5 * std::exp(predicted_in_turn(*features, pooled) - best));
+        const ModelFit fit = check_model(counts, true);
+        ASSERT_EQ(fit.sets.size(), 1u);
+        EXPECT_NEAR(fit.sets[0], mean, 2e-5);
+        EXPECT_NEAR(fit.threshold, std::log(100.0), 1e-12);
+    }
+}
+
+// The expectation over all outcomes, computed by listing them, is at most one, whatever the weights.
+TEST(ModelCheck, EvidenceHasExpectationAtMostOne) {
+    const SharedFeatures features = triangle();
+    constexpr int n = 6;
+    for (const double x : {0.0, 0.2, 0.5, 0.9, 1.0}) {
+        double expectation = 0, total = 0;
+        for (int a = 0; a <= n; ++a)
+            for (int b = 0; a + b <= n; ++b) {
+                const int c = n - a - b;
+                Counts counts(features, 2);
+                counts.at(0)[0] = a;
+                counts.at(0)[1] = b;
+                counts.at(0)[2] = c;
+                double log_probability =
+                    std::lgamma(n + 1) - std::lgamma(a + 1) - std::lgamma(b + 1) - std::lgamma(c + 1);
+                for (Index e = 0; e < 3; ++e)
+                    log_probability += static_cast<double>(counts.at(0)[at(e)]) *
+                                       std::log(x * features->phi(e)[0] + (1 - x) * features->phi(e)[1]);
+                total += std::exp(log_probability);
+                expectation += std::exp(log_probability + check_model(counts, false).log_evidence);
+            }
+        EXPECT_NEAR(total, 1, 1e-12);
+        EXPECT_LE(expectation, 1);
+    }
+}
+
+const std::vector<std::string>& families() {
+    static const std::vector<std::string> names{
+        "builtin:garnet?states=10&actions=3&features=3&horizon=5&successors=5&concentration=1",
+        "builtin:garnet?states=20&actions=4&features=5&horizon=5&successors=8&concentration=1",
+        "builtin:riverswim?variant=halves", "builtin:inventory"};
+    return names;
+}
+
+Problem of_seed(const std::string& family, int seed) {
+    return make_builtin(family + (family.find('?') == std::string::npos ? "?" : "&") +
+                        "seed=" + std::to_string(seed));
+}
+
+// Looked at four times a run. Were the level attained, alarms would be Binomial(400, 0.01), above 22 with
+// probability below 1e-9; the evidence of a right model falls with the data, so there are none.
+TEST(ModelCheck, NoFalseAlarmInFourHundredRuns) {
+    int alarms = 0;
+    double largest = -1e300;
+    for (const std::string& family : families())
+        for (int seed = 1; seed <= 100; ++seed) {
+            const Problem problem = of_seed(family, seed);
+            CountSplittingDeployer system(problem.true_model(), static_cast<std::uint64_t>(seed));
+            Counts counts(problem.shared_features(), problem.shape().horizon);
+            bool alarm = false;
+            for (const std::int64_t episodes : {3, 30, 300, 3000}) {
+                system.deploy(Policy::uniform(problem.shape()), counts.episodes(),
+                              episodes - counts.episodes(), counts);
+                const ModelFit fit = check_model(counts, false);
+                alarm = alarm || fit.contradicted;
+                largest = std::max(largest, fit.log_evidence);
+            }
+            alarms += alarm ? 1 : 0;
+        }
+    EXPECT_EQ(alarms, 0);
+    EXPECT_LT(largest, std::log(400.0));
+    RecordProperty("largest_log_evidence", std::to_string(largest));
+}
+
+// One base model and a choice of two: no weights to fit, so E is the martingale itself, looked at after every
+// transition, and the level is nearly attained. Alarms in 1000 runs are at most Binomial(1000, 0.2): above
+// 264 with probability below 1e-6.
+TEST(ModelCheck, TheLevelHoldsAtAllTimesAtOnce) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {.3, .7, .3, .7}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    int alarms = 0;
+    for (std::uint64_t run = 0; run < 1000; ++run) {
+        Stream random = support::test_stream(run, 73);
+        Counts counts(features, 2);
+        bool alarm = false;
+        for (int t = 0; t < 200 && !alarm; ++t) {
+            ++counts.at(0)[sample_uniform(random) < 0.3 ? 0 : 1];
+            alarm = check_model(counts, false, 0.2).contradicted;
+        }
+        alarms += alarm ? 1 : 0;
+    }
+    EXPECT_LE(alarms, 264);
+    EXPECT_GE(alarms, 20);
+}
+
+/// 0.7 of the true law and 0.3 of an arbitrary one on the same successors, where `where` says so.
+Counts contaminated_data(const Problem& problem, std::int64_t episodes, std::uint64_t seed,
+                         const std::function<bool(Index pair)>& where) {
+    const FeatureMap& features = problem.features();
+    std::vector<BaseKernel> kernels;
+    for (Index i = 0; i < features.features(); ++i) kernels.push_back(features.base_kernel(i));
+    Stream random = support::test_stream(seed, 72);
+    BaseKernel other{"other", features.pairs(), features.states(), {0}, {}, {}};
+    for (Index pair = 0; pair < features.pairs(); ++pair) {
+        const auto targets = features.targets(pair);
+        auto law = sample_dirichlet(random, features.successors(pair), 1.0);
+        if (!where(pair))
+            for (Index j = 0; j < features.successors(pair); ++j)
+                law[at(j)] = features.phi(features.first_entry(pair) + j)[0];
+        other.targets.insert(other.targets.end(), targets.begin(), targets.end());
+        other.probabilities.insert(other.probabilities.end(), law.begin(), law.end());
+        other.offsets.push_back(static_cast<std::int64_t>(other.targets.size()));
+    }
+    kernels.push_back(other);
+    const auto wider = std::make_shared<const FeatureMap>(
+        FeatureMap::from_base_kernels(features.states(), features.actions(), kernels));
+    Matrix weights(problem.truth()->rows(), features.features() + 1);
+    weights << 0.7 * *problem.truth(), Vector::Constant(problem.truth()->rows(), 0.3);
+    CountSplittingDeployer system(MixtureModel(wider, problem.shape().horizon, problem.start(), weights),
+                                  seed);
+    Counts seen(wider, problem.shape().horizon), counts(problem.shared_features(), problem.shape().horizon);
+    system.deploy(Policy::uniform(problem.shape()), 0, episodes, seen);
+    // The successors are the same, so the entries are.
+    EXPECT_EQ(seen.values().size(), counts.values().size());
+    std::ranges::copy(seen.values(), counts.values().begin());
+    counts.add_episodes(episodes);
+    return counts;
+}
+
+TEST(ModelCheck, SeesThirtyPercentOfAnotherKernelInTenThousandEpisodes) {
+    for (std::size_t family = 0; family < families().size(); ++family)
+        for (int seed = 1; seed <= 3; ++seed) {
+            const Problem problem = of_seed(families()[family], seed);
+            const Counts counts = contaminated_data(problem, 10'000, static_cast<std::uint64_t>(seed),
+                                                    [](Index) { return true; });
+            const ModelFit fit = check_model(counts, false);
+            EXPECT_TRUE(fit.contradicted)
+                << families()[family] << " seed " << seed << ": " << fit.log_evidence;
+            RecordProperty("log_evidence_" + std::to_string(family) + "_" + std::to_string(seed),
+                           std::to_string(fit.log_evidence));
+        }
+}
+
+TEST(ModelCheck, NamesThePairThatContradicts) {
+    const Problem problem = of_seed(families()[0], 1);
+    for (const Index culprit : {0, 4, 17, 29}) {
+        const Counts counts =
+            contaminated_data(problem, 200'000, 5, [&](Index pair) { return pair == culprit; });
+        const ModelFit fit = check_model(counts, false);
+        ASSERT_TRUE(fit.worst.has_value());
+        EXPECT_EQ(problem.shape().pair(fit.worst->state, fit.worst->action), culprit);
+        EXPECT_GT(fit.worst->log_evidence, 0);
+        EXPECT_EQ(fit.worst->visits, counts.visits(*fit.worst->step, culprit));
+        const Index entry = find_entry(problem.features(), culprit, fit.worst->successor);
+        ASSERT_GE(entry, 0);
+        EXPECT_EQ(fit.worst->seen, counts.at(*fit.worst->step)[at(entry)]);
+        EXPECT_GT(static_cast<double>(fit.worst->seen), fit.worst->expected);
+    }
+}
+
+// State 2 has one law in both base models: it says nothing about weights, but it can be wrong.
+TEST(ModelCheck, RowsOnWhichBaseModelsAgreeCount) {
+    Counts counts(triangle(), 2);
+    for (std::size_t j = 0; j < 3; ++j) counts.at(0)[6 + j] = 1000;
+    const ModelFit wrong = check_model(counts, false);
+    EXPECT_TRUE(wrong.contradicted);
+    EXPECT_EQ(wrong.worst->state, 2);
+    for (std::size_t j = 0; j < 3; ++j) counts.at(0)[6 + j] = j == 2 ? 1500 : 750;
+    EXPECT_FALSE(check_model(counts, false).contradicted);
+}
+
+TEST(ModelCheck, SeesWeightsThatChangeWithTheStepWherePoolingIsClaimed) {
+    const Problem problem = of_seed(families()[0], 1);
+    Counts counts(problem.shared_features(), problem.shape().horizon);
+    CountSplittingDeployer system(problem.true_model(), 1);
+    system.deploy(Policy::uniform(problem.shape()), 0, 10'000, counts);
+    EXPECT_FALSE(check_model(counts, false).contradicted);
+    EXPECT_TRUE(check_model(counts, true).contradicted);
+}
+
+TEST(ModelCheck, SaysNothingWithoutData) {
+    for (const bool homogeneous : {false, true}) {
+        const ModelFit fit = check_model(Counts(triangle(), 3), homogeneous);
+        EXPECT_LE(fit.log_evidence, 0);
+        EXPECT_NEAR(fit.log_evidence, 0, 1e-12);
+        EXPECT_FALSE(fit.contradicted);
+        EXPECT_FALSE(fit.worst.has_value());
+        EXPECT_FALSE(check_model(Counts(triangle(), 1), homogeneous).contradicted);
+    }
+}
+
+TEST(ModelCheck, RefusesLevelsThatAreNone) {
+    for (const double level : {0.0, 1.0, -0.1, std::nan("")})
+        EXPECT_THROW(check_model(Counts(triangle(), 3), false, level), InvalidArgument);
+}
+
+// Counts as large as anybody has: rounding must not make evidence. Seen exactly as expected, so ln E is minus
+// the price of a predictor that had to learn, about (m-1)/2 ln n a pair.
+TEST(ModelCheck, RoundingMakesNoEvidence) {
+    for (const std::int64_t scale : {1'000'000L, 1'000'000'000L, 1'000'000'000'000L}) {
+        Counts counts(triangle(), 2);
+        const double law[] = {.45, .2, .35, .3, .2, .5, .25, .25, .5};
+        for (std::size_t e = 0; e < 9; ++e)
+            counts.at(0)[e] = static_cast<std::int64_t>(std::llround(law[e] * static_cast<double>(scale)));
+        EXPECT_LT(check_model(counts, false).log_evidence, -2.9 * std::log(static_cast<double>(scale)) + 5);
+    }
+}
+
+}  // namespace
+}  // namespace alidade
