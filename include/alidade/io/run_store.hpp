@@ -40,7 +40,7 @@ struct RunResult {
     double reward_free = 0;                                  ///< the certificate that was reported
     std::string method;                                      ///< the candidate that gave it
     std::vector<std::pair<std::string, double>> candidates;  ///< not clipped at H
-    std::string stopped;                                     ///< "target", "budget" or "interrupted"
+    std::string stopped;  ///< "target", "budget" or "interrupted"; "logs": not explored
     Spent spent;
 };
 
