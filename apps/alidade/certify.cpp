@@ -8,6 +8,7 @@
 #include "alidade/io/policy_file.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
+#include "fit_view.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
 #include "reward_choice.hpp"
@@ -24,6 +25,7 @@ struct Arguments {
     std::string folder, reward, policy;
     bool rescale = false;
     int threads = 0;
+    double fit_level = default_fit_level;
 };
 
 bool agree(double one, double other) {
@@ -43,7 +45,12 @@ bool agrees(const RewardFreeCertificate& computed, const RunResult& stored) {
     return true;
 }
 
-int certify_run(const RunStore& store, const Knowledge& knowledge, const Voice& voice) {
+bool contradicted(const std::optional<ModelFit>& fit) {
+    return fit && fit->contradicted;
+}
+
+int certify_run(const RunStore& store, const Knowledge& knowledge, const std::optional<ModelFit>& fit,
+                const Voice& voice) {
     const auto stored = store.result();
     const RewardFreeCertificate& certificate = knowledge.certificate;
     const bool same = !stored || agrees(certificate, *stored);
@@ -54,6 +61,7 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const Voice& 
         object["stored"] = stored ? ordered_json(stored->reward_free) : ordered_json();
         object["agrees"] = same;
         object["contributions"] = to_json(certificate.contributions, store.problem());
+        if (fit) object["model_check"] = to_json(*fit, store.problem());
         voice.object(object);
     } else {
         std::string text = describe(certificate, store.problem().shape(), voice);
@@ -62,6 +70,7 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const Voice& 
         text += !stored ? "the run has not ended, so none is stored to compare with\n"
                 : same  ? "agrees with the stored one\n"
                         : fmt::format("DIFFERS from the stored one, {:.17g}\n", stored->reward_free);
+        if (fit) text += "\n" + describe(*fit, store.problem(), voice);
         voice.result(text + "\n" + describe(certificate.contributions, store.problem(), voice));
     }
     if (!same)
@@ -69,11 +78,12 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const Voice& 
             fmt::format("error: the stored certificate, {:.17g} by {}, does not follow from the stored "
                         "evidence, which gives {:.17g} by {}.",
                         stored->reward_free, stored->method, certificate.bound, certificate.method));
-    return same ? 0 : 1;
+    if (!same) return 1;
+    return contradicted(fit) ? 4 : 0;
 }
 
 int certify_policy(const Arguments& given, const RunStore& store, const Knowledge& knowledge,
-                   const Voice& voice) {
+                   const std::optional<ModelFit>& fit, const Voice& voice) {
     const Problem& problem = store.problem();
     const ScaledReward reward = choose_reward(given.reward, problem, given.rescale, voice);
     const Policy policy = explaining(
@@ -85,12 +95,14 @@ int certify_policy(const Arguments& given, const RunStore& store, const Knowledg
     if (voice.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scale);
         object["delta"] = certificate.failure_probability;
+        if (fit) object["model_check"] = to_json(*fit, problem);
         voice.object(object);
-        return 0;
+    } else {
+        voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), given.policy, given.reward) +
+                     describe(certificate, problem.shape(), reward.scale) +
+                     (fit ? describe(*fit, problem, voice) : ""));
     }
-    voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), given.policy, given.reward) +
-                 describe(certificate, problem.shape(), reward.scale));
-    return 0;
+    return contradicted(fit) ? 4 : 0;
 }
 
 int certify(const Arguments& given, const Voice& voice) {
@@ -99,10 +111,12 @@ int certify(const Arguments& given, const Voice& voice) {
                                     given.reward.empty() ? "--reward" : "--policy"),
                         {"the command line", "what a policy is worth depends on both",
                          "alidade certify RUN --reward FILE --policy FILE, or neither"});
+    require_fit_level(given.fit_level);
     const RunStore store = open_run(given.folder);
     const Knowledge knowledge = recall(store, thread_count(given.threads));
-    return given.reward.empty() ? certify_run(store, knowledge, voice)
-                                : certify_policy(given, store, knowledge, voice);
+    const std::optional<ModelFit> fit = stored_fit(store, given.fit_level);
+    return given.reward.empty() ? certify_run(store, knowledge, fit, voice)
+                                : certify_policy(given, store, knowledge, fit, voice);
 }
 
 }  // namespace
@@ -117,10 +131,17 @@ void add_certify(CLI::App& app, Chosen& chosen) {
     command->add_option("--policy", given->policy,
                         "A .json file: {\"policy\": [[action per state] per step]}");
     command->add_flag("--rescale", given->rescale, "Map rewards outside [0, 1] onto it, and the bounds back");
+    command
+        ->add_option("--fit-level", given->fit_level,
+                     "Probability of calling a right model contradicted; 0: no check")
+        ->capture_default_str();
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     add_voice_flags(*command, chosen);
-    command->footer("Exit code 1 if the recomputed certificate differs from the stored one.");
+    command->footer(
+        "Exit code 1 if the recomputed certificate differs from the stored one, 4 if the data contradict "
+        "the\n"
+        "mixture of base models.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return certify(*given, voice); }; });
 }

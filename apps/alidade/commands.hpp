@@ -18,6 +18,7 @@ void add_demo(CLI::App& app, Chosen& chosen);
 void add_problem(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
 void add_explore(CLI::App& app, Chosen& chosen);
+void add_learn(CLI::App& app, Chosen& chosen);
 void add_plan(CLI::App& app, Chosen& chosen);
 void add_certify(CLI::App& app, Chosen& chosen);
 void add_audit(CLI::App& app, Chosen& chosen);

@@ -99,7 +99,7 @@ int demo(const Arguments& given, const Voice& voice) {
             paragraph(reading_aid(), voice.width()), voice.bold("Report"), given.report, voice.bold("Run"),
             given.folder, duration(explored.result.spent.total), voice.bold("Next"), given.folder));
     }
-    return exit_code(explored.stopped, aim);
+    return exit_code(explored, aim);
 }
 
 }  // namespace

@@ -103,8 +103,12 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
     }
     RunResult result = result_of(exploration, stopped, before);
     store.save(RunCheckpoint{exploration.memory(), exploration.counts()}, result);
-    return {stopped, exploration.best(), std::move(result), exploration.trace(),
-            exploration.explorer().replan_bound()};
+    return {stopped,
+            exploration.best(),
+            std::move(result),
+            exploration.trace(),
+            exploration.explorer().replan_bound(),
+            fit_of(problem, exploration.counts(), aim.fit_level)};
 }
 
 namespace {
@@ -141,6 +145,7 @@ ordered_json to_json(const Explored& explored, const RunStore& store, const Aim&
     object["certificate"] = to_json(explored.knowledge.certificate);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
     object["weights"] = weights_json(explored.knowledge.learned.model());
+    if (explored.fit) object["model_check"] = to_json(*explored.fit, store.problem());
     object["trace"] = ordered_json::array();
     for (const TracePoint& point : explored.trace)
         object["trace"].push_back(
@@ -165,6 +170,7 @@ std::string describe(const Explored& explored, const RunStore& store, const Voic
                     with_commas(result.replans), with_commas(explored.replan_bound),
                     store.options().algorithm, store.options().constants, stop_in_words(explored.stopped));
     text += describe(explored.knowledge.certificate, problem.shape(), voice) + "\n";
+    if (explored.fit) text += describe(*explored.fit, problem, voice) + "\n";
     if (problem.shape().learned_steps() > 0)
         text += describe_weights(explored.knowledge.learned.model(), voice) + "\n";
     if (const std::string parts = describe(explored.knowledge.certificate.contributions, problem, voice);
@@ -179,9 +185,10 @@ std::string describe(const Explored& explored, const RunStore& store, const Voic
     return text;
 }
 
-int exit_code(Stopped stopped, const Aim& aim) {
-    if (stopped == Stopped::interrupted) return 130;
-    return stopped == Stopped::budget && aim.target ? 3 : 0;
+int exit_code(const Explored& explored, const Aim& aim) {
+    if (explored.fit && explored.fit->contradicted) return 4;
+    if (explored.stopped == Stopped::interrupted) return 130;
+    return explored.stopped == Stopped::budget && aim.target ? 3 : 0;
 }
 
 }  // namespace alidade::app

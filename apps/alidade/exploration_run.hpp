@@ -8,6 +8,7 @@
 
 #include "alidade/explore/exploration.hpp"
 #include "alidade/io/run_store.hpp"
+#include "fit_view.hpp"
 #include "voice.hpp"
 
 namespace alidade::app {
@@ -17,6 +18,7 @@ struct Aim {
     std::int64_t episodes = 100'000;
     std::optional<double> target;
     int threads = 1;
+    double fit_level = default_fit_level;  ///< of the model check; 0: none
 };
 
 /// What an exploration left behind.
@@ -26,6 +28,7 @@ struct Explored {
     RunResult result;
     std::vector<TracePoint> trace;
     std::int64_t replan_bound = 0;  ///< policies that the schedule could have computed at most
+    std::optional<ModelFit> fit;    ///< whether all transitions seen contradict the mixture
 };
 
 /// Takes up the stored run (or begins it), explores its simulated problem until the aim, the budget or
@@ -38,7 +41,8 @@ nlohmann::ordered_json to_json(const Explored& explored, const RunStore& store, 
 /// The same for reading.
 std::string describe(const Explored& explored, const RunStore& store, const Voice& voice);
 
-/// 0 done or target met, 3 budget spent before the target, 130 interrupted.
-int exit_code(Stopped stopped, const Aim& aim);
+/// 0 done or target met, 3 budget spent before the target, 130 interrupted, 4 the data contradict the
+/// mixture; where several apply, 4 before 130 before 3.
+int exit_code(const Explored& explored, const Aim& aim);
 
 }  // namespace alidade::app

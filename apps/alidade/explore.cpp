@@ -17,7 +17,6 @@
 namespace alidade::app {
 namespace {
 
-constexpr double default_delta = 0.1;
 constexpr std::int64_t default_episodes = 100'000;
 
 struct Arguments {
@@ -25,6 +24,7 @@ struct Arguments {
                                 replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped",
                                 bonus = "sqrt";
     std::optional<double> target, delta;
+    double fit_level = default_fit_level;
     std::uint64_t seed = 0;
     int threads = 0;
     bool overwrite = false, normalise = false, prequential = false;
@@ -73,13 +73,7 @@ RunOptions options_of(const Arguments& given, const Problem& problem) {
     RunOptions options;
     options.algorithm = given.algorithm;
     options.seed = given.seed;
-    options.delta = given.delta.value_or(problem.target().delta.value_or(default_delta));
-    if (!(options.delta > 0 && options.delta < 1))
-        throw UserError(fmt::format("--delta is {}; must lie strictly between 0 and 1", options.delta),
-                        {"the command line",
-                         "delta is the probability that the bounds may fail: 0 cannot be had and 1 claims "
-                         "nothing",
-                         "--delta 0.1"});
+    options.delta = delta_of(given.delta, problem);
     explaining(flag_context, [&] {
         const ExplorerEntry& entry = find_explorer(given.algorithm);
         options.schedule = parse_schedule(given.replan);
@@ -91,6 +85,8 @@ RunOptions options_of(const Arguments& given, const Problem& problem) {
 Aim aim_of(const Arguments& given, const Problem& problem, double delta) {
     Aim aim;
     aim.threads = thread_count(given.threads);
+    require_fit_level(given.fit_level);
+    aim.fit_level = given.fit_level;
     aim.target = given.target ? given.target : problem.target().epsilon;
     aim.episodes = budget_of(given, problem, delta);
     if (aim.target && !(*aim.target > 0 && std::isfinite(*aim.target)))
@@ -134,6 +130,12 @@ RunStore resume(const Arguments& given, const Problem& problem, const RunOptions
                           "data of two different runs must not be mixed: the bounds would not hold",
                           "choose another folder with -o, or replace the run there with --overwrite"};
     RunStore store = explaining(context, [&] { return RunStore::open(given.folder); });
+    if (const auto result = store.result(); result && result->stopped == stopped_at_logs)
+        throw UserError("the folder holds what alidade learn made of logs",
+                        {context.where,
+                         "the logs may be of another system than the one simulated here; data of two systems "
+                         "must not be mixed",
+                         context.fix});
     if (store.problem_hash() != problem_hash(problem) || !same_truth(store.problem(), problem))
         throw UserError(fmt::format("the folder holds a run of another problem: {}", store.source()),
                         context);
@@ -164,7 +166,7 @@ int explore(const Arguments& given, const Voice& voice) {
     if (explored.stopped == Stopped::interrupted)
         voice.say(fmt::format("Interrupted after {} episodes; nothing is lost: the same command goes on.",
                               with_commas(explored.result.episodes)));
-    else if (exit_code(explored.stopped, aim) == 3)
+    else if (explored.stopped == Stopped::budget && aim.target)
         voice.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *aim.target,
                               parse_constants(options.constants).regression.paper
                                   ? "is another run, as the paper's constants are of that number"
@@ -173,7 +175,7 @@ int explore(const Arguments& given, const Voice& voice) {
         voice.object(to_json(explored, store, aim));
     else
         voice.result(describe(explored, store, voice));
-    return exit_code(explored.stopped, aim);
+    return exit_code(explored, aim);
 }
 
 std::string all_sharpenings() {
@@ -217,6 +219,10 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
+    command
+        ->add_option("--fit-level", given->fit_level,
+                     "Probability of calling a right model contradicted; 0: no check")
+        ->capture_default_str();
     command->add_option("--seed", given->seed, "Of the simulation and of ties")->capture_default_str();
     command->add_option("--replan", given->replan, "every, doubling or growth=RATIO")->capture_default_str();
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")

@@ -43,6 +43,7 @@ void add_all(CLI::App& app, Chosen& chosen) {
     add_problem(app, chosen);
     add_check(app, chosen);
     add_explore(app, chosen);
+    add_learn(app, chosen);
     add_plan(app, chosen);
     add_certify(app, chosen);
     add_audit(app, chosen);
@@ -100,6 +101,8 @@ int guarded(CLI::App& app, int argc, char** argv, bool json) {
     const auto here = [&] { return fmt::format("alidade {}", command_name(app)); };
     try {
         return run(app, argc, argv, json);
+    } catch (const Contradiction& error) {
+        return report(error, json, contradiction);
     } catch (const UserError& error) {
         return report(error, json, bad_input);
     } catch (const InvalidArgument& error) {

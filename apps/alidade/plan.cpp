@@ -10,6 +10,7 @@
 #include "alidade/plan/evaluation.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
+#include "fit_view.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
 #include "reward_choice.hpp"
@@ -33,6 +34,11 @@ int plan(const Arguments& given, const Voice& voice) {
         {"--planner", "only a planner that is known can be run", "alidade plan --help names the planners"},
         [&] { return make_planner(given.planner); });
     const Knowledge knowledge = recall(store, 1);
+    if (const auto fit = stored_fit(store, default_fit_level); fit && fit->contradicted)
+        voice.say(
+            fmt::format("warning: the data of this run contradict the mixture, on which all bounds rest; see "
+                        "alidade certify {}.",
+                        given.folder));
 
     const auto begin = std::chrono::steady_clock::now();
     const Plan found = planner->plan(knowledge.learned.model(), reward.reward);

@@ -53,6 +53,17 @@ Knowledge recall(const RunStore& store, int threads) {
     return exploration.best();
 }
 
+double delta_of(const std::optional<double>& flag, const Problem& problem) {
+    constexpr double default_delta = 0.1;
+    const double delta = flag.value_or(problem.target().delta.value_or(default_delta));
+    if (delta > 0 && delta < 1) return delta;
+    throw UserError(
+        fmt::format("--delta is {}; must lie strictly between 0 and 1", delta),
+        {"the command line",
+         "delta is the probability that the bounds may fail: 0 cannot be had and 1 claims nothing",
+         "--delta 0.1"});
+}
+
 int thread_count(int wanted) {
     if (wanted > 0) return wanted;
     if (wanted < 0)

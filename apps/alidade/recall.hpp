@@ -1,12 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/io/run_store.hpp"
 #include "alidade/problem/problem.hpp"
 
 namespace alidade::app {
+
+/// RunResult::stopped of a run that was learned from logs instead of explored.
+inline constexpr std::string_view stopped_at_logs = "logs";
 
 /// Loads what the user calls a problem. Throws UserError.
 Problem load_problem_argument(const std::string& source, bool normalise);
@@ -20,6 +25,10 @@ Knowledge recall(const RunStore& store, int threads);
 
 /// The explorer's options of a stored run.
 ExplorerOptions explorer_options(const RunOptions& options, int threads);
+
+/// The probability that bounds may fail: the flag, the problem's, or 0.1. Throws UserError unless it lies
+/// strictly between 0 and 1.
+double delta_of(const std::optional<double>& flag, const Problem& problem);
 
 /// --threads: 0 stands for all cores.
 int thread_count(int wanted);

@@ -26,6 +26,12 @@ private:
     Context context_;
 };
 
+/// An error that is nobody's mistake: the data contradict the model. Exit code 4.
+class Contradiction : public UserError {
+public:
+    using UserError::UserError;
+};
+
 /// Runs `action`; a complaint of the library in it becomes a UserError with this context.
 template <class Action>
 auto explaining(const Context& context, Action&& action) {

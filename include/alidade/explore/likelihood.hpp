@@ -66,4 +66,7 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const Exp
 /// The same from an explorer's evidence.
 Knowledge recompute_likelihood(const Task& task, const Record& evidence, const ExplorerOptions& options);
 
+/// Counts as such evidence, whoever collected them: the sets hold for any data [likelihood §7].
+Record likelihood_evidence(const Counts& counts);
+
 }  // namespace alidade

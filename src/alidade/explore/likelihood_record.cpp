@@ -38,10 +38,15 @@ void read_counts(const Record& record, Counts& counts) {
 
 }  // namespace
 
-Record LikelihoodExplorer::evidence() const {
+Record likelihood_evidence(const Counts& counts) {
     Record record;
-    record.integers["counts"].assign(counts_.values().begin(), counts_.values().end());
-    record.integers["episodes"] = {counts_.episodes()};
+    record.integers["counts"].assign(counts.values().begin(), counts.values().end());
+    record.integers["episodes"] = {counts.episodes()};
+    return record;
+}
+
+Record LikelihoodExplorer::evidence() const {
+    Record record = likelihood_evidence(counts_);
     if (options_.constants.prequential) record.numbers["predicted"] = predicted_;
     return record;
 }

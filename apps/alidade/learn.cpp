@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/likelihood.hpp"
+#include "alidade/io/episode_file.hpp"
+#include "alidade/io/run_store.hpp"
+#include "certificate_view.hpp"
+#include "commands.hpp"
+#include "fit_view.hpp"
+#include "numbers.hpp"
+#include "recall.hpp"
+#include "user_error.hpp"
+
+namespace alidade::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The one algorithm whose sets hold for data that somebody else collected.
+constexpr std::string_view offline_algorithm = "likelihood";
+
+struct Arguments {
+    std::string source, folder, algorithm = std::string(offline_algorithm);
+    std::vector<std::string> files;
+    std::optional<double> delta;
+    double fit_level = default_fit_level;
+    int threads = 0;
+    bool overwrite = false, normalise = false;
+};
+
+/// What the logs taught.
+struct Learned {
+    Knowledge knowledge;
+    RunResult result;
+    std::optional<ModelFit> fit;
+    std::int64_t transitions = 0;
+    double read_seconds = 0;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void require_offline_algorithm(const std::string& name) {
+    const ExplorerEntry& entry =
+        explaining({"the command line", "nothing was done", fmt::format("--algorithm {}", offline_algorithm)},
+                   [&]() -> const ExplorerEntry& { return find_explorer(name); });
+    if (entry.name == offline_algorithm) return;
+    throw UserError(
+        fmt::format("--algorithm is {}; logs can only be learned from by {}", name, offline_algorithm),
+        {"the command line",
+         "regression predicts values that must have been fixed before the data were seen; nobody "
+         "fixed any before these logs",
+         fmt::format("--algorithm {}, or leave it out", offline_algorithm)});
+}
+
+void require_usable(const Task& task, const std::string& source) {
+    const std::string refusal = likelihood_refusal(task);
+    if (refusal.empty()) return;
+    throw UserError(refusal, {fmt::format("problem '{}'", source),
+                              "logs are certified by the likelihood of convex weights, and by nothing else",
+                              "describe the system by base models that contain it exactly"});
+}
+
+void require_free(const Arguments& given) {
+    if (given.overwrite || !RunStore::exists(given.folder)) return;
+    throw UserError(
+        "the folder holds a run already",
+        {fmt::format("run folder '{}'", given.folder),
+         "episodes that are counted twice, or of two systems, void every bound",
+         "choose another folder with -o and name all files in one command, or replace the run with "
+         "--overwrite"});
+}
+
+void require_different_files(const std::vector<std::string>& files) {
+    std::error_code ignored;
+    for (std::size_t i = 0; i < files.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (files[i] == files[j] || std::filesystem::equivalent(files[i], files[j], ignored))
+                throw UserError(fmt::format("--episodes names '{}' twice", files[i]),
+                                {"the command line", "episodes that are counted twice void every bound",
+                                 "name every file once"});
+}
+
+Counts read_logs(const Arguments& given, const Problem& problem) {
+    Counts counts(problem.shared_features(), problem.shape().horizon);
+    for (const std::string& file : given.files) {
+        const Context context{fmt::format("episodes '{}'", file),
+                              "an episode that is guessed at or left out would bias what is learned",
+                              "correct the file; docs/offline.md says what it holds"};
+        try {
+            explaining(context, [&] { return read_episodes(file, problem.start(), counts); });
+        } catch (const ModelContradiction& error) {
+            throw Contradiction(
+                error.what(),
+                {context.where,
+                 "the data contradict the model: the true system is no mixture of the base "
+                 "models, so no bound would hold; no run was stored",
+                 "add a base model that can make the transition, or look for an error in the log; "
+                 "leaving the episode out would hide it"});
+        }
+    }
+    return counts;
+}
+
+RunOptions options_of(const Arguments& given, const Problem& problem) {
+    RunOptions options;
+    options.algorithm = given.algorithm;
+    options.constants = to_string(Constants{});
+    options.delta = delta_of(given.delta, problem);
+    return options;
+}
+
+Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerOptions& options,
+                   double fit_level) {
+    const auto begin = std::chrono::steady_clock::now();
+    Record evidence = likelihood_evidence(counts);
+    // As certify computes it later, to the last bit.
+    Learned learned{.knowledge = recompute_likelihood(task_of(problem), evidence, options)};
+    learned.fit = fit_of(problem, counts, fit_level);
+    for (const std::int64_t count : counts.values()) learned.transitions += count;
+    const RewardFreeCertificate& certificate = learned.knowledge.certificate;
+    learned.result.evidence = std::move(evidence);
+    learned.result.episodes = counts.episodes();
+    learned.result.reward_free = certificate.bound;
+    learned.result.method = certificate.method;
+    learned.result.candidates = certificate.candidates;
+    learned.result.stopped = stopped_at_logs;
+    learned.result.spent.certify = seconds_since(begin);
+    return learned;
+}
+
+RunStore store_run(const Arguments& given, const Problem& problem, const RunOptions& options,
+                   const Counts& counts, const RunResult& result) {
+    if (given.overwrite) RunStore::remove(given.folder);
+    RunStore store =
+        explaining({fmt::format("run folder '{}'", given.folder), "a run needs a folder of its own",
+                    "choose a new or empty folder with -o"},
+                   [&] { return RunStore::create(given.folder, problem, given.source, options); });
+    store.save(RunCheckpoint{{}, counts}, result);
+    return store;
+}
+
+ordered_json object_of(const Learned& learned, const RunStore& store, const Arguments& given) {
+    ordered_json object;
+    object["algorithm"] = store.options().algorithm;
+    object["problem"] = store.source();
+    object["files"] = given.files;
+    object["episodes"] = learned.result.episodes;
+    object["transitions"] = learned.transitions;
+    object["delta"] = store.options().delta;
+    object["horizon"] = store.problem().shape().horizon;
+    object["certificate"] = to_json(learned.knowledge.certificate);
+    object["contributions"] = to_json(learned.knowledge.certificate.contributions, store.problem());
+    object["weights"] = weights_json(learned.knowledge.learned.model());
+    if (learned.fit) object["model_check"] = to_json(*learned.fit, store.problem());
+    object["seconds"] = {{"total", learned.result.spent.total},
+                         {"read", learned.read_seconds},
+                         {"certify", learned.result.spent.certify}};
+    object["stopped"] = learned.result.stopped;
+    object["threads"] = thread_count(given.threads);
+    object["run"] = store.folder().string();
+    return object;
+}
+
+std::string text_of(const Learned& learned, const RunStore& store, const Voice& voice) {
+    const Problem& problem = store.problem();
+    const std::string folder = store.folder().string();
+    std::string text =
+        fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", voice.bold("Learned"), store.source(),
+                    with_commas(learned.result.episodes), with_commas(learned.transitions));
+    text += describe(learned.knowledge.certificate, problem.shape(), voice) + "\n";
+    if (learned.fit) text += describe(*learned.fit, problem, voice) + "\n";
+    if (problem.shape().learned_steps() > 0)
+        text += describe_weights(learned.knowledge.learned.model(), voice) + "\n";
+    if (const std::string parts = describe(learned.knowledge.certificate.contributions, problem, voice);
+        !parts.empty())
+        text += parts + "\n";
+    const std::string reward = problem.rewards().empty() ? "FILE" : problem.rewards().front().name;
+    return text +
+           fmt::format("{}  {} in all: reading {}, certifying {}\n{}   {}\n{}  alidade plan {} --reward {}\n",
+                       voice.bold("Time"), duration(learned.result.spent.total),
+                       duration(learned.read_seconds), duration(learned.result.spent.certify),
+                       voice.bold("Run"), folder, voice.bold("Next"), folder, reward);
+}
+
+int learn(const Arguments& given, const Voice& voice) {
+    const auto begin = std::chrono::steady_clock::now();
+    require_offline_algorithm(given.algorithm);
+    require_fit_level(given.fit_level);
+    const Problem problem = load_problem_argument(given.source, given.normalise);
+    require_usable(task_of(problem), given.source);
+    const RunOptions options = options_of(given, problem);
+    const ExplorerOptions explorer = explorer_options(options, thread_count(given.threads));
+    require_free(given);
+    require_different_files(given.files);
+    const auto reading = std::chrono::steady_clock::now();
+    const Counts counts = read_logs(given, problem);
+    const double read_seconds = seconds_since(reading);
+    Learned learned = learn_from(counts, problem, explorer, given.fit_level);
+    learned.read_seconds = read_seconds;
+    learned.result.spent.total = seconds_since(begin);
+    const RunStore store = store_run(given, problem, options, counts, learned.result);
+    if (voice.json())
+        voice.object(object_of(learned, store, given));
+    else
+        voice.result(text_of(learned, store, voice));
+    return learned.fit && learned.fit->contradicted ? 4 : 0;
+}
+
+}  // namespace
+
+void add_learn(CLI::App& app, Chosen& chosen) {
+    CLI::App* command = app.add_subcommand("learn", "Certify what logged episodes say of a problem");
+    const auto given = std::make_shared<Arguments>();
+    command
+        ->add_option("PROBLEM", given->source,
+                     "A folder, a problem.toml, or builtin:NAME?parameter=value&...")
+        ->required();
+    command
+        ->add_option("--episodes", given->files,
+                     "A file of episodes: .jsonl, one {\"states\": [...], \"actions\": [...]} a line, or "
+                     ".npz; for more files, the flag again")
+        ->required()
+        ->allow_extra_args(false);
+    command->add_option("-o,--output", given->folder, "Folder of the run; it must not hold one")->required();
+    command->add_option("--algorithm", given->algorithm, "Only likelihood can learn from logs")
+        ->capture_default_str();
+    command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
+    command
+        ->add_option("--fit-level", given->fit_level,
+                     "Probability of calling a right model contradicted; 0: no check")
+        ->capture_default_str();
+    command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
+        ->capture_default_str();
+    command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");
+    command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
+    add_voice_flags(*command, chosen);
+    command->footer(
+        "The bounds hold for logs of any policy, if every next state was drawn given the logged state and\n"
+        "action alone and no episode was left out because of what happened in it: docs/offline.md.\n"
+        "Exit code: 0 done, 4 the data contradict the model (a run is stored unless a transition is "
+        "impossible).");
+    command->callback(
+        [=, &chosen] { chosen.work = [given](const Voice& voice) { return learn(*given, voice); }; });
+}
+
+}  // namespace alidade::app
