@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "alidade/error.hpp"
-#include "alidade/model/tangent_space.hpp"
+#include "alidade/model/difference_basis.hpp"
 #include "alidade/theory/likelihood.hpp"
 
 namespace alidade {
@@ -41,7 +41,8 @@ Vector leverages(const Eigen::LLT<Matrix>& cholesky, const Matrix& relative) {
 }
 
 double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, const Vector& centre,
-                             const Matrix& basis, bool thorough) {
+                             bool thorough) {
+    const Matrix basis = detail::difference_basis(centre);
     const Index n = basis.cols();
     const auto dimension = static_cast<double>(n);
     const Matrix relative = relative_rows(rows, centre, basis);
@@ -56,7 +57,8 @@ double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, 
         for (const double size : sizes) {
             const Eigen::LLT<Matrix> cholesky(information + size / (share * share) * barrier);
             if (cholesky.info() != Eigen::Success) continue;
-            double log_det = 0;
+            // In an orthonormal basis: the determinant of the squared lengths of this one is d.
+            double log_det = -0.5 * std::log(dimension + 1);
             for (Index i = 0; i < n; ++i) log_det += std::log(cholesky.matrixLLT()(i, i));
             const Vector q = leverages(cholesky, relative);
             double curved = 0;
@@ -66,7 +68,40 @@ double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, 
                                       dimension / 2 * std::log(size) - log_det -
                                       size / (dimension + 2) * curved);
         }
-    return log_likelihood_ratio(rows, weights, centre) - best;
+    // Every observation's logarithm, and its share of the determinant, is off by some roundings.
+    const double rounding = 4 * dimension * static_cast<double>(n + rows.size()) *
+                            std::numeric_limits<double>::epsilon() * rows.observations;
+    return log_likelihood_ratio(rows, weights, centre) - best + rounding;
+}
+
+/// What is known about every row.
+struct Limits {
+    Vector changes;   ///< x_t is at most this for every member
+    Vector factors;   ///< most that its square is counted
+    Vector rounding;  ///< of a bound of x_t
+};
+
+/// The precision with every row's square counted kappa(b_t) times, b_t shrunk by the ellipsoid that it gave;
+/// `constant` is the rest of it.
+Matrix bootstrapped(const LikelihoodRows& rows, const Matrix& relative, const Matrix& constant,
+                    double squared_radius, Limits& limits) {
+    Matrix precision;
+    Vector factors(rows.size());
+    for (int round = 0; round < bootstrap_rounds; ++round) {
+        for (Index k = 0; k < rows.size(); ++k)
+            factors[k] = std::min(kappa(limits.changes[k]) * (1 - 1e-11), limits.factors[k]);
+        precision = constant + weighed_gram(relative, rows.counts, factors);
+        const Vector norms = leverages(Eigen::LLT<Matrix>(precision), relative);
+        double moved = 0;
+        for (Index k = 0; k < rows.size(); ++k) {
+            const double reached = std::sqrt(squared_radius * norms[k]) * (1 + 1e-9) + limits.rounding[k];
+            const double tighter = std::min(limits.changes[k], reached);
+            moved = std::max(moved, limits.changes[k] - tighter);
+            limits.changes[k] = tighter;
+        }
+        if (moved < 1e-3) break;
+    }
+    return precision;
 }
 
 /// The quadratic form whose value is at most rad2 at theta - theta~ for every member of the set: identity and
@@ -80,42 +115,45 @@ Outer outer_ellipsoid(const LikelihoodRows& rows, const LikelihoodFit& fit, doub
                       const Matrix& basis) {
     const Index d = fit.weights.size(), p = basis.cols();
     const double reach = allowance + fit.gap;
+    double farthest = 0;  // |theta~ - e_i|^2
+    for (Index i = 0; i < d; ++i)
+        farthest = std::max(farthest, fit.weights.squaredNorm() + 1 - 2 * fit.weights[i]);
+    // Any smaller weight of a term is valid too. Terms beyond `most` would drown the others in their
+    // rounding.
+    const double roundings = static_cast<double>(p * (2 * d + rows.size() + 16));
+    const double unit = roundings * std::numeric_limits<double>::epsilon(), most = 5e-4 * reach / unit;
+    // Scores are off by their roundings, and what pulls with them.
+    double squared_radius = reach + unit * (rows.observations + fit.gap), size = 0;
     Vector pull = Vector::Zero(d);
-    double squared_radius = reach;
     for (Index i = 0; i < d; ++i) {
         // theta_i <= reach / mu_i, so mu_i theta_i >= w_i theta_i^2 >= w_i (theta_i - theta~_i)^2 - w_i
         // theta~_i^2.
         const double mu = std::max(0.0, rows.observations + fit.gap - fit.scores[i]);
-        const double w = std::max(mu, mu * mu / reach), cost = w * fit.weights[i] * fit.weights[i];
+        const double w = std::min(most, std::max(mu, mu * mu / reach));
+        const double cost = w * fit.weights[i] * fit.weights[i];
         if (cost > 1e-3 * reach / static_cast<double>(d)) continue;
         pull[i] = w;
+        size += w;
         squared_radius += cost;
     }
-    double farthest = 0;  // |theta~ - e_i|^2
-    for (Index i = 0; i < d; ++i)
-        farthest = std::max(farthest, fit.weights.squaredNorm() + 1 - 2 * fit.weights[i]);
-    squared_radius += ridge * farthest;
-    squared_radius *= 1 + 1e-9;
-    const Matrix constant = basis.transpose() * pull.asDiagonal() * basis + ridge * Matrix::Identity(p, p);
-    const Matrix relative = relative_rows(rows, fit.weights, basis);
-    Vector bounds(rows.size()), factors(rows.size());
+    Limits limits{Vector(rows.size()), Vector(rows.size()), {}};
+    Vector lengths(rows.size());
     for (Index k = 0; k < rows.size(); ++k) {
         const Eigen::Map<const Vector> f(rows.row(k), d);
-        bounds[k] = f.maxCoeff() / f.dot(fit.weights) - 1;
+        const double predicted = f.dot(fit.weights);
+        lengths[k] = f.norm() / predicted;
+        const double squares = rows.counts[at(k)] * lengths[k] * lengths[k];
+        limits.changes[k] = f.maxCoeff() / predicted - 1;
+        limits.factors[k] = most / squares;
+        size += std::min(most, 0.5 * squares);
     }
-    Matrix precision;
-    for (int round = 0; round < bootstrap_rounds; ++round) {
-        for (Index k = 0; k < rows.size(); ++k) factors[k] = kappa(bounds[k]) * (1 - 1e-11);
-        precision = constant + weighed_gram(relative, rows.counts, factors);
-        const Vector norms = leverages(Eigen::LLT<Matrix>(precision), relative);
-        double moved = 0;
-        for (Index k = 0; k < rows.size(); ++k) {
-            const double tighter = std::min(bounds[k], std::sqrt(squared_radius * norms[k]) * (1 + 1e-9));
-            moved = std::max(moved, bounds[k] - tighter);
-            bounds[k] = tighter;
-        }
-        if (moved < 1e-3) break;
-    }
+    // The precision is off by its terms' roundings in norm, also where these terms nearly cancel.
+    const double error = unit * size, floor = std::max(ridge, 4 * error);
+    squared_radius = (squared_radius + (floor + error) * farthest) * (1 + 1e-9);
+    const Matrix constant = basis.transpose() * pull.asDiagonal() * basis + floor * Matrix::Identity(p, p);
+    limits.rounding = unit * std::sqrt(squared_radius / floor) * lengths;
+    const Matrix precision =
+        bootstrapped(rows, relative_rows(rows, fit.weights, basis), constant, squared_radius, limits);
     return {(precision + precision.transpose()) / 2, squared_radius};
 }
 
@@ -141,7 +179,8 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
     if (!options.predicted.empty()) {
         // Two large sums: what their digits leave open is allowed for.
         const double reached = log_likelihood(rows, fit.weights);
-        predicted = reached - options.predicted[at(number)] + 1e-12 * std::abs(reached);
+        predicted = reached - options.predicted[at(number)] +
+                    1e-12 * (std::abs(reached) + static_cast<double>(rows.features) * rows.observations);
     }
     const double slack = 1e-9 * (1 + kt), regret = std::min({kt, det, predicted});
     const double allowance =
@@ -157,12 +196,11 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
 }  // namespace
 
 double determinant_regret(const LikelihoodRows& rows, const Vector& weights, bool thorough) {
-    const Matrix basis = TangentSpace::simplex(rows.features).basis;
     double least = std::numeric_limits<double>::infinity();
     // All are bounds of one and the same mixture, so the least may be taken.
     for (const double barrier : thorough ? std::vector{0.5, 1.0, 2.0} : std::vector{1.0}) {
         const LikelihoodFit centre = maximise_likelihood(rows, {.barrier = barrier, .steps = 50}, weights);
-        least = std::min(least, determinant_regret_at(rows, weights, centre.weights, basis, thorough));
+        least = std::min(least, determinant_regret_at(rows, weights, centre.weights, thorough));
     }
     return least;
 }

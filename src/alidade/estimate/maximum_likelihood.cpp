@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "alidade/error.hpp"
-#include "alidade/model/tangent_space.hpp"
+#include "alidade/model/difference_basis.hpp"
 
 namespace alidade {
 
@@ -63,8 +63,8 @@ double gain(const LikelihoodRows& rows, const Vector& linear, const Vector& weig
 }
 
 /// One damped Newton step for the given barrier. Returns the squared Newton decrement before it.
-double newton_step(const LikelihoodRows& rows, const Vector& linear, const Matrix& basis, double barrier,
-                   Vector& weights) {
+double newton_step(const LikelihoodRows& rows, const Vector& linear, double barrier, Vector& weights) {
+    const Matrix basis = detail::difference_basis(weights);
     const Expansion here = expand(rows, linear, weights, barrier);
     const Matrix full = here.curvature.selfadjointView<Eigen::Lower>();
     const Vector gradient = basis.transpose() * here.gradient;
@@ -138,13 +138,12 @@ LikelihoodFit maximise_likelihood(const LikelihoodRows& rows, const LikelihoodOp
     fit.weights =
         start.size() > 0 ? Vector(start / start.sum()) : Vector::Constant(d, 1.0 / static_cast<double>(d));
     if (d > 1 && (rows.size() > 0 || options.linear.size() > 0)) {
-        const Matrix basis = TangentSpace::simplex(d).basis;
         // A warm start is near the end of the path, a cold one at its beginning.
         double barrier = start.size() > 0 ? std::max(options.barrier, 1e-2) : std::max(options.barrier, 1.0);
         double before = std::numeric_limits<double>::infinity();
         while (fit.steps < options.steps) {
             const bool last = barrier <= options.barrier;
-            const double decrement = newton_step(rows, options.linear, basis, barrier, fit.weights);
+            const double decrement = newton_step(rows, options.linear, barrier, fit.weights);
             ++fit.steps;
             // Near the end of the path the decrement falls quadratically until only rounding is left of it;
             // before that a rough point is enough to lower the barrier.

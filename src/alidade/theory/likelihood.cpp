@@ -16,7 +16,9 @@ namespace {
 double log_gamma_ratio(double t, Index halves) {
     double sum = 0, from = t + 0.5;
     if (halves % 2 == 1) {
-        sum += t < 1e4 ? std::lgamma(t + 1) - std::lgamma(t + 0.5) : 0.5 * std::log(t + 1 / std::numbers::pi);
+        const double whole = std::lgamma(t + 1), unit = 8 * std::numeric_limits<double>::epsilon();
+        sum += t < 1e4 ? whole - std::lgamma(t + 0.5) + unit * std::abs(whole)
+                       : 0.5 * std::log(t + 1 / std::numbers::pi);
         from = t + 1;
     }
     for (Index k = 0; k < halves / 2; ++k) sum += std::log(from + static_cast<double>(k));
