@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,6 @@
 #include "alidade/theory/likelihood.hpp"
 #include "support/learned_models.hpp"
 #include "support/members.hpp"
-#include "support/planted_truths.hpp"
 
 // Attacks on likelihood sets and on what is certified from sets: truths found by ascent, data that leave some
 // weights a billion times better known than others, designs that an adversary chooses.
@@ -165,23 +166,40 @@ TEST(AttackLikelihood, ReachesNoRewardFreeCandidateByAscentOverPoliciesRewardsAn
     EXPECT_GT(*std::ranges::max_element(tightest), 0.9);
 }
 
-/// The truth with every row moved by zeta towards (up) or away from large values of `value`.
-MixtureModel misspecified(const LearnedModel& learned, const MixtureModel& mixture, const Matrix& value,
-                          double zeta, Stream& random) {
-    Task task;
-    task.features = mixture.shared_features();
-    task.horizon = mixture.shape().horizon;
-    task.start = learned.model().start();
-    support::Laws laws;
-    for (Step h = 0; h < task.horizon; ++h) {
-        std::vector<double> law(mixture.probabilities(h).begin(), mixture.probabilities(h).end());
-        const Vector next = value.row(h + 1).transpose();
-        for (Index pair = 0; pair < mixture.shape().pairs(); ++pair)
-            support::move_mass(*task.features, pair, {next.data(), at(next.size())}, zeta,
-                               sample_index(random, 2) == 0, law);
-        laws.push_back(std::move(law));
+/// The truth with mass zeta of every row moved to the state, of all, where `value` is largest or smallest,
+/// from the successors at the other end.
+MixtureModel misspecified(const MixtureModel& mixture, const Matrix& value, double zeta, Stream& random) {
+    const Shape& shape = mixture.shape();
+    std::vector<BaseKernel> kernels;
+    for (Step h = 0; h < shape.horizon; ++h) {
+        BaseKernel kernel{std::to_string(h), shape.pairs(), shape.states, {0}, {}, {}};
+        for (Index pair = 0; pair < shape.pairs(); ++pair) {
+            std::vector<double> row(at(shape.states), 0.0);
+            const auto targets = mixture.features().targets(pair);
+            for (std::size_t j = 0; j < targets.size(); ++j)
+                row[at(targets[j])] = mixture.probabilities(h, pair)[j];
+            const double sign = sample_index(random, 2) == 0 ? 1 : -1;
+            std::vector<State> order(at(shape.states));
+            std::iota(order.begin(), order.end(), 0);
+            std::ranges::sort(order, {}, [&](State s) { return sign * value(h + 1, s); });
+            double rest = zeta;
+            for (const State s : order) {
+                const double taken = std::min(rest, row[at(s)]);
+                row[at(s)] -= taken;
+                rest -= taken;
+            }
+            row[at(order.back())] += zeta - rest;
+            for (State s = 0; s < shape.states; ++s) {
+                kernel.targets.push_back(s);
+                kernel.probabilities.push_back(row[at(s)]);
+            }
+            kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
+        }
+        kernels.push_back(std::move(kernel));
     }
-    return support::system_with(task, laws);
+    return MixtureModel(std::make_shared<const FeatureMap>(
+                            FeatureMap::from_base_kernels(shape.states, shape.actions, kernels)),
+                        shape.horizon, mixture.start(), Matrix::Identity(shape.horizon, shape.horizon));
 }
 
 constexpr std::uint64_t reward_cases = 160;
@@ -236,7 +254,7 @@ TEST(AttackLikelihood, FindsNoLossAboveAdvantageOrGapByAscentOverMembers) {
                 const MixtureModel mixture = with_weights(learned, weights);
                 check(mixture);
                 if (zeta > 0)
-                    check(misspecified(learned, mixture,
+                    check(misspecified(mixture,
                                        goal == 0 ? backward_induction(mixture, reward).values
                                                  : evaluate(mixture, policy, reward).values,
                                        zeta, random));
