@@ -10,9 +10,10 @@
 #include "alidade/certify/advantage.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/likelihood_sets.hpp"
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/likelihood.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/theory/likelihood.hpp"
 #include "support/learned_models.hpp"
 #include "support/members.hpp"
 
@@ -346,17 +347,51 @@ TEST(AttackLikelihood, SurvivesWeightsThatAreKnownToVeryDifferentAccuracies) {
                 }
 }
 
-// Half steps of the logarithm of the gamma function, where its differences cancel.
-TEST(AttackLikelihood, RegretsAreAboveTheirFormulaInMoreDigits) {
-    for (Index d = 2; d <= 9; ++d)
-        for (double t = 0; t < 9e3; t = std::floor(1.01 * t + 1)) {
-            const auto n = static_cast<long double>(t), half = static_cast<long double>(d) / 2;
-            const long double exact =
-                std::lgamma(0.5L) - std::lgamma(half) + std::lgamma(n + half) - std::lgamma(n + 0.5L);
-            EXPECT_GE(static_cast<long double>(mixture_regret(t, d)), exact) << d << " features, " << t;
-            EXPECT_LE(static_cast<long double>(mixture_regret(t, d)), exact + 1e-9L)
-                << d << " features, " << t;
+// Predictions count for a batch with the weights that were stored before it was run, also in a run that is
+// resumed before every batch, and their sum is what the evidence says.
+TEST(AttackLikelihood, PredictsEveryBatchWithWeightsThatWereStoredBeforeIt) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        const support::RandomSizes sizes{.shape = {3, 2, 4}, .homogeneous = seed % 2 == 0};
+        const MixtureModel truth = support::random_model(seed, sizes);
+        Task task;
+        task.features = truth.shared_features();
+        task.horizon = 4;
+        task.homogeneous = sizes.homogeneous;
+        ExplorerOptions options;
+        if (seed % 3 == 0) options.schedule.kind = Schedule::Kind::doubling;
+        options.constants.prequential = true;
+        LikelihoodExplorer explorer(task, options);
+        CountSplittingDeployer deployer(truth, seed);
+        std::vector<double> sums(at(confidence_sets(4, sizes.homogeneous)), 0.0);
+        Index done = 0;
+        for (int batch = 0; batch < 25; ++batch) {
+            const Deployment deployment = explorer.ask();
+            const Record before = explorer.memory();
+            LikelihoodExplorer resumed(task, options);
+            resumed.restore(before);
+            const Deployment again = resumed.ask();
+            EXPECT_EQ(*again.policy, *deployment.policy);
+            Counts counts(task.features, 4);
+            deployer.deploy(*deployment.policy, done, deployment.episodes, counts);
+            done += deployment.episodes;
+            const std::vector<double>& weights = before.numbers.at("smoothed");
+            for (Step h = 0; h + 1 < 4; ++h)
+                for (Index entry = 0; entry < task.features->entries(); ++entry) {
+                    const std::size_t set = sizes.homogeneous ? 0 : at(h);
+                    double predicted = 0;
+                    for (std::size_t i = 0; i < 3; ++i)
+                        predicted += weights[set * 3 + i] * task.features->phi(entry)[i];
+                    if (counts.at(h)[at(entry)] > 0)
+                        sums[set] += static_cast<double>(counts.at(h)[at(entry)]) * std::log(predicted);
+                }
+            explorer.tell(counts);
+            resumed.tell(counts);
+            EXPECT_TRUE(resumed.memory() == explorer.memory()) << "seed " << seed << ", batch " << batch;
         }
+        for (std::size_t set = 0; set < sums.size(); ++set)
+            EXPECT_NEAR(explorer.evidence().numbers.at("predicted")[set], sums[set],
+                        1e-12 * std::abs(sums[set]));
+    }
 }
 
 }  // namespace

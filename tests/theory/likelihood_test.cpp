@@ -55,6 +55,18 @@ TEST(MixtureRegret, IsAtMostThatOfCoverAndOrdentlich) {
             EXPECT_LE(mixture_regret(t, d),
                       std::log(2.0) + 0.5 * static_cast<double>(d - 1) * std::log(t + 1) + 1e-9);
 }
+// Half steps of the logarithm of the gamma function, where its differences cancel.
+TEST(MixtureRegret, IsAboveItsFormulaInMoreDigits) {
+    for (Index d = 2; d <= 9; ++d)
+        for (double t = 0; t < 9e3; t = std::floor(1.01 * t + 1)) {
+            const auto n = static_cast<long double>(t), half = static_cast<long double>(d) / 2;
+            const long double exact =
+                std::lgamma(0.5L) - std::lgamma(half) + std::lgamma(n + half) - std::lgamma(n + 0.5L);
+            EXPECT_GE(static_cast<long double>(mixture_regret(t, d)), exact) << d << " features, " << t;
+            EXPECT_LE(static_cast<long double>(mixture_regret(t, d)), exact + 1e-9L)
+                << d << " features, " << t;
+        }
+}
 
 TEST(Kappa, BoundsTheLogarithmOnBothSides) {
     for (double b = -0.999; b < 50; b += 0.0373)
