@@ -55,6 +55,7 @@ TEST(MixtureRegret, IsAtMostThatOfCoverAndOrdentlich) {
             EXPECT_LE(mixture_regret(t, d),
                       std::log(2.0) + 0.5 * static_cast<double>(d - 1) * std::log(t + 1) + 1e-9);
 }
+
 // Half steps of the logarithm of the gamma function, where its differences cancel.
 TEST(MixtureRegret, IsAboveItsFormulaInMoreDigits) {
     for (Index d = 2; d <= 9; ++d)
