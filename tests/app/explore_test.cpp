@@ -67,7 +67,8 @@ TEST_F(Explore, TakesTheEpisodesOfTheoremOneIfThePapersConstantsHaveATargetAlone
     const json object = explored.object();
     const Outcome bound = run({"bound", "--features", "2", "--horizon", "2", "--epsilon", "1.9", "--json"});
     ASSERT_EQ(bound.code, 0) << bound.err;
-    for (const json& row : bound.object()["bounds"])
+    const json bounds = bound.object()["bounds"];
+    for (const json& row : bounds)
         if (row["name"] == "theorem-1") {
             EXPECT_NEAR(object["planned_episodes"].get<double>(), row["episodes"].get<double>(), 1);
         }

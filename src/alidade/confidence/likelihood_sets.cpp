@@ -37,6 +37,7 @@ Matrix weighed_gram(const Matrix& relative, const std::vector<double>& counts, c
 
 /// Squared norms of the columns in the inverse of the metric with that Cholesky factor.
 Vector leverages(const Eigen::LLT<Matrix>& cholesky, const Matrix& relative) {
+    if (relative.size() == 0) return Vector::Zero(relative.cols());  // no data, or nothing to learn
     return cholesky.matrixL().solve(relative).colwise().squaredNorm();
 }
 
