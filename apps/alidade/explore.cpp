@@ -66,6 +66,10 @@ Constants constants_of(const Arguments& given, const ExplorerEntry& entry, std::
     const bool fisher = constants.bonus != FisherBonus::sqrt || constants.prequential;
     expects(!fisher || entry.name == "likelihood",
             "--bonus and --prequential are for the algorithm likelihood; the algorithm is {}", entry.name);
+    // Taken and ignored they would look like a measurement of something.
+    const bool regression = !given.without.empty() || constants.ties != Ties::unclipped;
+    expects(!regression || entry.name != "likelihood",
+            "--without and --ties are for the regression algorithms; the algorithm is {}", entry.name);
     return constants;
 }
 

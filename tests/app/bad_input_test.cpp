@@ -162,6 +162,11 @@ TEST_F(BadInput, CommandLinesThatMeanNothing) {
     expect_refused({"explore", small_problem, "-o", "run", "--constants", "soft"}, "soft");
     expect_refused({"explore", small_problem, "-o", "run", "--without", "warmth"}, "warmth");
     expect_refused({"explore", small_problem, "-o", "run", "--width", "l2"}, "l2");
+    for (const char* flag : {"--without", "--ties"})
+        expect_refused({"explore", small_problem, "-o", "run", "--algorithm", "likelihood", flag,
+                        std::string(flag) == "--ties" ? "first" : "span"},
+                       "likelihood");
+    expect_refused({"explore", small_problem, "-o", "run", "--bonus", "gain"}, "hoeffding");
     expect_refused({"explore", small_problem, "-o", "run", "--ties", "last"}, "last");
     expect_refused({"explore", small_problem, "-o", "run", "--constants", "paper", "--without", "span"},
                    "span");
