@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "alidade/confidence/regression_sets.hpp"
+#include "alidade/confidence/value_regression.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/explore/exploration.hpp"
@@ -110,7 +110,7 @@ void planning() {
     const Index p = tangent.space.dimension();
     RidgeStatistics statistics(p);
     statistics.gram = 100 * Matrix::Identity(p, p);
-    const auto sets = regression_sets(problem.parameters(), std::vector(1, statistics), 0.1);
+    const auto sets = regression_sets(problem.shared_features(), std::vector(1, statistics), 0.1);
     detail::PlanningPass pass(features, tangent, 1);
     std::vector<std::uint8_t> witness(static_cast<std::size_t>(features.entries()));
     for (std::size_t e = 0; e < witness.size(); ++e)

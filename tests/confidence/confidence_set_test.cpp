@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "alidade/confidence/regression_sets.hpp"
+#include "alidade/confidence/value_regression.hpp"
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
@@ -172,12 +172,14 @@ TEST(ConfidenceSet, SaysThatTheEventFailedWhenItMissesTheSimplex) {
 
 TEST(RegressionSets, UseTheLogDeterminantRadiusAndAVanishingBias) {
     RidgeStatistics statistics(2);
-    const auto parameters = ParameterSet::simplex(3);
-    const auto prior = regression_sets(parameters, std::vector{statistics, statistics}, 0.1);
+    Stream random = support::test_stream(1);
+    const auto features =
+        support::random_features(random, {.shape = {4, 2, 3}, .features = 3, .successors = 3});
+    const auto prior = regression_sets(features, std::vector{statistics, statistics}, 0.1);
     ASSERT_EQ(prior.size(), 2u);
     EXPECT_NEAR(prior[0].radius(), 0.5 * std::sqrt(2 * std::log(20.0)) + 0.5 * std::sqrt(2.0 / 3), 1e-12);
     statistics.gram = 1e4 * Matrix::Identity(2, 2);
-    const auto later = regression_sets(parameters, std::vector{statistics}, 0.1);
+    const auto later = regression_sets(features, std::vector{statistics}, 0.1);
     // Bias: 0.25 * sqrt(2/3) / sqrt(1e4 + 0.25), as the precision is a multiple of the identity.
     const double log_det = 2 * std::log((1e4 + 0.25) / 0.25);
     EXPECT_NEAR(

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "alidade/confidence/regression_sets.hpp"
+#include "alidade/confidence/value_regression.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade {
@@ -36,7 +36,7 @@ Case random_case(std::uint64_t seed, Index states, Index d, Index successors) {
     }
     Case result{features,
                 TangentFeatures(*features, parameters.space()),
-                regression_sets(parameters, statistics, 0.1),
+                regression_sets(features, statistics, 0.1),
                 {},
                 {}};
     for (State s = 0; s < states; ++s) result.next.push_back(sample_uniform(random));

@@ -159,7 +159,7 @@ TEST(RoundingAttack, DeviationsSurviveGramsOfVeryDifferentDirections) {
             for (int k = 0; k < rows.additions; ++k) add(0, rows.repeats, 1);
             for (int k = 0; k < rows.rare; ++k) add(1 + k % 2, 1, 6);
             const ExactSet exact(gram, moment, 0.1L, parameters.space().basis);
-            const auto sets = regression_sets(parameters, std::span(&statistics, 1), 0.1);
+            const auto sets = regression_sets(features, std::span(&statistics, 1), 0.1);
             WidthTable widths(1, *features);
             bracket_widths(*features, tangent, sets, {}, 1, widths);
             for (Index pair = 0; pair < 5; ++pair) {
@@ -195,7 +195,7 @@ TEST(RoundingAttack, TinyDeviationsSurviveDirectionsThatAreUnknown) {
         statistics.add(x.data(), 100'000'000'000, 0);
         const LongMatrix gram = 1e11L * x.cast<Long>() * x.transpose().cast<Long>();
         const ExactSet exact(gram, LongVector::Zero(p), 0.1L, parameters.space().basis);
-        const auto sets = regression_sets(parameters, std::span(&statistics, 1), 0.1);
+        const auto sets = regression_sets(features, std::span(&statistics, 1), 0.1);
         WidthTable widths(1, *features);
         bracket_widths(*features, tangent, sets, {}, 1, widths);
         // |x|^2 / (1/4 + n |x|^2), the dual norm along the line, by hand
@@ -229,10 +229,12 @@ TEST(RoundingAttack, WidthsOfBaseModelsThatNearlyAgreeAreBracketed) {
                         for (std::size_t e = 0; e < kernels[i].probabilities.size(); ++e)
                             kernels[i].probabilities[e] = (1 - difference) * kernels[0].probabilities[e] +
                                                           difference * kernels[i].probabilities[e];
-                    const FeatureMap features = FeatureMap::from_base_kernels(m, 1, kernels);
+                    const auto shared =
+                        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(m, 1, kernels));
+                    const FeatureMap& features = *shared;
                     const ParameterSet parameters = ParameterSet::of(features);
                     const RidgeStatistics nothing(d - 1);
-                    const auto sets = regression_sets(parameters, std::span(&nothing, 1), 0.1);
+                    const auto sets = regression_sets(shared, std::span(&nothing, 1), 0.1);
                     WidthTable widths(1, features);
                     ASSERT_NO_THROW(bracket_widths(features, TangentFeatures(features, parameters.space()),
                                                    sets, {}, 1, widths))

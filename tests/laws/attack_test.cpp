@@ -75,7 +75,7 @@ Knowledge two_model_knowledge(std::uint64_t seed, const support::RandomSizes& si
         step.gram *= information;
         step.moment[0] = (information + 0.25) * (1.5 * sample_uniform(random) - 0.75);
     }
-    auto confidence = regression_sets(parameters, statistics, 0.1);
+    auto confidence = regression_sets(features, statistics, 0.1);
     WidthTable widths(sets, *features);
     bracket_widths(*features, TangentFeatures(*features, parameters.space()), confidence, {}, 1, widths);
     StartLaw start = sizes.start_law ? support::random_start(random, sizes.shape.states) : StartLaw(State{0});

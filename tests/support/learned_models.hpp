@@ -7,7 +7,7 @@
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/learned_model.hpp"
-#include "alidade/confidence/regression_sets.hpp"
+#include "alidade/confidence/value_regression.hpp"
 #include "alidade/confidence/width_table.hpp"
 #include "support/random_models.hpp"
 
@@ -40,7 +40,7 @@ inline Knowledge knowledge_about(const MixtureModel& truth, std::uint64_t seed, 
         if (p > 0) step.moment = gram * zeta + ridge_regularisation(parameters) * zeta;
         statistics.push_back(std::move(step));
     }
-    auto confidence = regression_sets(parameters, statistics, delta);
+    auto confidence = regression_sets(features, statistics, delta);
     WidthTable widths(sets, *features);
     bracket_widths(*features, tangent, confidence, {}, 1, widths);
     LearnedModel learned(features, truth.shape().horizon, truth.start(), homogeneous, std::move(confidence),

@@ -84,4 +84,11 @@ private:
     double largest_feature_;  // L: no |psi_V| is larger
 };
 
+/// The sets of the sharp constants alone, one for each element of `statistics`, which are of one step each.
+std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,
+                                           std::span<const RidgeStatistics> statistics, double delta);
+
+/// The regularisation that goes with a parameter set.
+double ridge_regularisation(const ParameterSet& parameters);
+
 }  // namespace alidade

@@ -24,7 +24,7 @@ double failure_per_set(double delta, Index sets);
 double self_normalised_radius(double log_det_ratio, double failure, double noise = value_noise);
 
 /// Bias of the prior centre before any data: sqrt(lambda) * R. With data it shrinks; see
-/// regression_sets for the data-dependent form [theory §3d].
+/// ValueRegression for the data-dependent form [theory §3d].
 double prior_bias(double regularisation, double parameter_radius);
 
 /// What targets that are off by `misspecification` at most add to the radius:

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "alidade/confidence/learned_model.hpp"
-#include "alidade/confidence/regression_sets.hpp"
 #include "alidade/error.hpp"
 #include "alidade/theory/concentration.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
@@ -31,7 +30,7 @@ bool base_models(const ParameterSet& parameters) {
 /// B = 1 [theory §2, erratum 20; T27].
 double regularisation_of(const ParameterSet& parameters, const FeatureMap& features, Index horizon,
                          bool paper) {
-    if (!paper) return ridge_regularisation(parameters.radius(), base_models(parameters));
+    if (!paper) return ridge_regularisation(parameters);
     const double norm = base_models(parameters) ? 1.0 : features.norm_bound();
     return 1 / std::pow(static_cast<double>(horizon) * norm, 2);
 }
@@ -50,7 +49,33 @@ double largest_feature(const FeatureMap& features, const TangentFeatures& tangen
     return largest;
 }
 
+/// |lambda (theta - theta_0)| in the dual metric, at most, for an estimate in those coordinates: convex in
+/// theta, so a vertex of the simplex attains it; and never more than before any data [theory §3d].
+double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinates,
+                   const RidgeEstimate& estimate, double regularisation) {
+    const double prior = prior_bias(regularisation, parameters.radius());
+    if (!base_models(parameters) || estimate.factor.rows() == 0) return prior;
+    Matrix vertices = coordinates.basis.transpose();
+    vertices.colwise() -= coordinates.basis.transpose().lazyProduct(parameters.space().centre).eval();
+    const Matrix whitened = estimate.inverse_factor.lazyProduct(vertices);
+    return std::min(
+        prior, regularisation * whitened.colwise().norm().maxCoeff() * std::sqrt(1 + estimate.metric_error));
+}
+
 }  // namespace
+
+double ridge_regularisation(const ParameterSet& parameters) {
+    return ridge_regularisation(parameters.radius(), base_models(parameters));
+}
+
+std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,
+                                           std::span<const RidgeStatistics> statistics, double delta) {
+    const auto steps = static_cast<Index>(statistics.size());
+    const ValueRegression regression({.features = features, .horizon = steps + 1, .delta = delta}, {});
+    std::vector<ConfidenceSet> sets;
+    for (RegressionSet& solved : regression.solve(statistics)) sets.push_back(std::move(solved.set));
+    return sets;
+}
 
 ValueRegression::ValueRegression(Setting setting, RegressionConstants constants)
     : setting_(std::move(setting)),
