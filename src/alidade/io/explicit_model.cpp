@@ -195,6 +195,7 @@ void normalise(ExplicitModel& model) {
             const auto to = row.lower.begin() + row.offsets[size_of(k + 1)];
             double sum = 0;
             for (auto p = from; p != to; ++p) sum += *p;
+            if (!(sum > 0) || !std::isfinite(sum)) continue;
             for (auto p = from; p != to; ++p) *p /= sum;
         }
     }
