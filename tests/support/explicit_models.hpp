@@ -132,4 +132,39 @@ inline ExplicitModel random_explicit_model(Stream& random, const ExplicitFeature
     return model;
 }
 
+/// The names that are used, sorted, and where each old position went; -1 if nowhere.
+inline std::vector<std::int32_t> sort_names(std::vector<std::string>& names, std::vector<bool> used) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (used[i]) kept.push_back(names[i]);
+    std::sort(kept.begin(), kept.end());
+    std::vector<std::int32_t> places;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        places.push_back(used[i] ? static_cast<std::int32_t>(
+                                       std::lower_bound(kept.begin(), kept.end(), names[i]) - kept.begin())
+                                 : -1);
+    names = std::move(kept);
+    return places;
+}
+
+/// The same model with names of labels and actions in alphabetical order, those that nothing uses left out:
+/// formats need not keep more than that.
+inline ExplicitModel canonical(ExplicitModel model) {
+    std::vector<bool> labels(model.header.labels.size()), actions(model.header.actions.size());
+    for (const ExplicitState& row : model.states) {
+        for (const std::int32_t label : row.labels) labels[static_cast<std::size_t>(label)] = true;
+        for (const std::int32_t action : row.actions)
+            if (action >= 0) actions[static_cast<std::size_t>(action)] = true;
+    }
+    const auto label_places = sort_names(model.header.labels, labels);
+    const auto action_places = sort_names(model.header.actions, actions);
+    for (ExplicitState& row : model.states) {
+        for (std::int32_t& label : row.labels) label = label_places[static_cast<std::size_t>(label)];
+        std::sort(row.labels.begin(), row.labels.end());
+        for (std::int32_t& action : row.actions)
+            if (action >= 0) action = action_places[static_cast<std::size_t>(action)];
+    }
+    return model;
+}
+
 }  // namespace alidade::support
