@@ -42,7 +42,7 @@ TEST(Drn, EveryKindReadsBackAsItWas) {
                 random_explicit_model(random, {.kind = kind,
                                                .zero_probabilities = i % 2 == 0,
                                                .spellings = {"up", "Down_2", i % 3 == 0 ? "[" : "x"}});
-            const auto path = folder / "model.drn";
+            const auto path = folder / fmt::format("{}-{}.drn", static_cast<int>(kind), i);
             // Without @value_type intervals are told by their brackets and parameters by their names.
             write_drn(path, RowsOfModel(model), {.value_type = i % 4 != 0});
             ExplicitModel read = read_drn(path);
@@ -199,7 +199,7 @@ TEST(Drn, DamagedFilesAreRefusedOrValid) {
     const std::string splinters = "[]\"@:$*/+-()e.0 \n\tp";
     for (const BranchKind kind : {BranchKind::point, BranchKind::interval, BranchKind::parametric}) {
         for (int i = 0; i < 20; ++i) {
-            const auto path = folder / "model.drn";
+            const auto path = folder / fmt::format("{}-{}.drn", static_cast<int>(kind), i);
             write_drn(path, RowsOfModel(random_explicit_model(random, {.kind = kind})));
             const std::string whole = bytes_of(path);
             for (int trial = 0; trial < 50; ++trial) {

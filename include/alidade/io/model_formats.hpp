@@ -15,7 +15,8 @@ namespace alidade {
 struct WrittenModel {
     std::filesystem::path path;
     ExplicitHeader header;
-    Index step_bound = 0;  ///< of a model that is not unrolled: how many steps count; 0 if it is unrolled
+    Index steps = 0;       ///< after which nothing is earned any more: H, one more with a start state
+    Index step_bound = 0;  ///< the same if the model is not unrolled and the reader must count; otherwise 0
 };
 
 /// One format of the catalogue: how models are exchanged with other tools.
