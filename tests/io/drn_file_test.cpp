@@ -86,6 +86,9 @@ TEST(Drn, FilesOfStormAreRead) {
     EXPECT_EQ(tiny.header.kind, BranchKind::interval);
     EXPECT_EQ(tiny.states[0].lower, (std::vector<double>{0.4, 0.5}));
     EXPECT_EQ(tiny.states[0].upper, (std::vector<double>{0.9, 0.8}));
+    const ExplicitModel rewarded = read_drn(data("storm_interval_rewards.drn"));
+    EXPECT_EQ(rewarded.states[0].choice_rewards, (std::vector<double>{0.25, 0.1}));
+    EXPECT_EQ(rewarded.states[0].upper, (std::vector<double>{0.3, 1, 0.5, 0.5}));
     for (const char* name : {"storm_parametric_dice.drn", "storm_parametric_dice_placeholders.drn"}) {
         const ExplicitModel parametric = read_drn(data(name));
         EXPECT_EQ(parametric.header.parameters, (std::vector<std::string>{"p1", "p2"}));
@@ -144,6 +147,8 @@ TEST(Drn, WhatIsWrongIsNamedWithItsLine) {
         {drn("", "state 0 [1] init\n\taction a [1, 2]\n\t\t0 : 1\n" + last_state), {"m.drn:8", "2 rewards"}},
         {drn("", "state 0 [1 init\n\taction a\n\t\t0 : 1\n" + last_state), {"m.drn:7", "]"}},
         {drn("", "state 0 \"init\n\taction a\n\t\t0 : 1\n" + last_state), {"m.drn:7", "quotation"}},
+        {drn("@reward_models\nr\n", "state 0 [[0, 1]] init\n\taction a\n\t\t0 : 1\n" + last_state),
+         {"m.drn:9", "[0, 1]", "must be a number"}},
         {drn("@value_type: double\n", "state 0 init\n\taction a\n\t\t0 : [0, 1]\n" + last_state),
          {"m.drn:10", "double"}},
         {drn("", "state 0 init\n\taction a\n\t\t0 : [0.9, 0.2]\n" + last_state), {"m.drn:9", "[0.9, 0.2]"}},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "alidade/error.hpp"
 #include "alidade/io/affine_text.hpp"
@@ -188,27 +189,38 @@ private:
         demand(rest.empty(), "'{}' is left over after the action", rest.substr(0, 40));
     }
 
-    /// Takes "[1, 2]" off the text.
+    /// Takes "[1, 2]" off the text; Storm writes the rewards of interval models as "[[1, 1], [2, 2]]".
     std::vector<double> read_rewards(std::string_view& text) const {
         std::vector<double> values;
         if (!text.starts_with('[')) return values;
-        const auto end = text.find(']');
-        demand(end != std::string_view::npos, "a ] is missing");
-        std::string_view list = text.substr(1, end - 1);
-        text = trimmed(text.substr(end + 1));
-        while (true) {
-            const auto comma = std::min(list.find(','), list.size());
-            const std::string_view item = trimmed(list.substr(0, comma));
-            double value = 0;
-            if (!parse_number(item, value)) {
-                const Affine affine = parse_affine(item, names_, place());
-                demand(affine.is_constant(), "reward '{}' depends on a parameter; it must be a number", item);
-                value = affine.constant;
-            }
-            values.push_back(value);
-            if (comma == list.size()) return values;
-            list.remove_prefix(comma + 1);
+        std::size_t item = 1;
+        int depth = 0;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const char letter = text[i];
+            if (letter == '[') ++depth;
+            if (letter == ']') --depth;
+            if ((letter != ',' || depth > 1) && depth > 0) continue;
+            values.push_back(reward(trimmed(text.substr(item, i - item))));
+            item = i + 1;
+            if (depth > 0) continue;
+            text = trimmed(text.substr(item));
+            return values;
         }
+        demand(false, "a ] is missing");
+        return values;
+    }
+
+    double reward(std::string_view text) const {
+        if (text.starts_with('[')) {
+            const auto [lower, upper] = interval(text);
+            demand(lower == upper, "reward {} is an interval; it must be a number", text);
+            return lower;
+        }
+        double value = 0;
+        if (parse_number(text, value)) return value;
+        const Affine affine = parse_affine(text, names_, place());
+        demand(affine.is_constant(), "reward '{}' depends on a parameter; it must be a number", text);
+        return affine.constant;
     }
 
     std::vector<double> padded(std::vector<double> rewards) {
@@ -253,23 +265,26 @@ private:
         } else if (value.starts_with('[')) {
             demand(value_type_.empty() || value_type_.ends_with("interval"),
                    "an interval in a model of value type {}", value_type_);
-            const auto comma = value.find(',');
-            demand(comma != std::string_view::npos && value.ends_with(']'),
-                   "'{}' is no interval [lower, upper]", value.substr(0, 40));
             model_.header.kind = BranchKind::interval;
-            const double lower = probability(trimmed(value.substr(1, comma - 1)));
-            rows_.branch(target, lower,
-                         probability(trimmed(value.substr(comma + 1, value.size() - comma - 2))), place());
+            const auto [lower, upper] = interval(value);
+            rows_.branch(target, lower, upper, place());
         } else {
-            const double point = probability(value);
+            const double point = number_of(value);
             rows_.branch(target, point, point, place());
         }
     }
 
-    double probability(std::string_view text) const {
+    std::pair<double, double> interval(std::string_view text) const {
+        const auto comma = text.find(',');
+        demand(comma != std::string_view::npos && text.ends_with(']'), "'{}' is no interval [lower, upper]",
+               text.substr(0, 40));
+        return {number_of(trimmed(text.substr(1, comma - 1))),
+                number_of(trimmed(text.substr(comma + 1, text.size() - comma - 2)))};
+    }
+
+    double number_of(std::string_view text) const {
         double value = 0;
-        if (!parse_number(text, value)) value = parse_affine(text, names_, place()).constant;
-        return value;
+        return parse_number(text, value) ? value : parse_affine(text, names_, place()).constant;
     }
 
     void finish_header() {
