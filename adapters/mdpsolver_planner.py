@@ -4,7 +4,7 @@
     alidade plan RUN --reward R --planner 'cmd:python3 adapters/mdpsolver_planner.py {model} {policy}'
 
 Rewards of step h are multiplied by D^-h, so that the discounted value is the value over H steps. It stops when
-its values change by less than TOLERANCE, and that is the accuracy claimed. Needs mdpsolver 0.10.
+its values change by less than TOLERANCE, so the accuracy claimed is TOLERANCE / (1 - D). Needs mdpsolver 0.10.
 """
 
 import sys
@@ -19,7 +19,7 @@ TOLERANCE = 1e-9
 
 
 def solve(model):
-    """One choice for each state of the unrolled model, and the value at the start."""
+    """One choice for each state of the unrolled model, the value at the start, and its accuracy."""
     transitions, rewards, first, end = model.unrolled()
     n, A = rewards.shape
     discount = min(0.95, LARGEST ** (-1 / max(1, model.horizon)))
@@ -34,13 +34,13 @@ def solve(model):
     problem.solve(algorithm="mpi", tolerance=TOLERANCE, update="standard", verbose=False)
     # A start state comes one step before step 0.
     value = problem.getValue(first) / (discount if first > end else 1)
-    return [problem.getAction(s) for s in range(n)], value
+    return [problem.getAction(s) for s in range(n)], value, TOLERANCE / (1 - discount)
 
 
 def main(model_file, policy_file):
     model = alidade_model.read(model_file)
-    choices, value = solve(model)
-    alidade_model.write_choices(policy_file, choices, value, 100 * TOLERANCE, "mdpsolver 0.10")
+    choices, value, accuracy = solve(model)
+    alidade_model.write_choices(policy_file, choices, value, accuracy, "mdpsolver 0.10")
 
 
 if __name__ == "__main__":

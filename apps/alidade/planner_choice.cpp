@@ -30,8 +30,11 @@ std::string planner_help() {
     for (const PlannerEntry& entry : planners()) {
         text += fmt::format("  {:<19} {}\n", entry.name, entry.summary);
         for (const RequestParameter& parameter : entry.parameters)
-            text += fmt::format("  {:<19}   {}={}: {}\n", "", parameter.name, parameter.default_value,
-                                parameter.meaning);
+            text +=
+                fmt::format("  {:<19}   {}={}: {}\n", "", parameter.name,
+                            parameter.choices.empty() ? parameter.default_value
+                                                      : fmt::format("{}", fmt::join(parameter.choices, "|")),
+                            parameter.meaning);
     }
     return text +
            "  cmd:COMMAND         Any program: COMMAND reads {model} and writes {policy}; see "

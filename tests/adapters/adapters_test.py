@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every adapter finds the optimal value on learned models, and what it claims is true.
 
-    adapters_test.py --tool PATH [--keep FOLDER]
+    adapters_test.py --tool PATH
 
 The interpreter that runs this runs the adapters. The optimum comes from the tool's backward induction, which its
 own tests compare with an enumeration of all policies.
@@ -38,6 +38,14 @@ def edited(tool, folder, problem, old, new):
     return folder
 
 
+def homogeneous(folder):
+    """The same problem with the weights of step 0 at all steps."""
+    truth = json.loads((folder / "truth.json").read_text())
+    truth["weights"] = truth["weights"][:1]
+    (folder / "truth.json").write_text(json.dumps(truth))
+    return folder
+
+
 def problems(tool, scratch):
     """Name, problem and rewards."""
     garnet = "builtin:garnet?states=12&actions=3&features=3&horizon=6&successors=5&seed=2"
@@ -47,8 +55,8 @@ def problems(tool, scratch):
                                    {"state": 1, "step": 2, "reward": 0.25}]}))
     yield "warehouse", "builtin:inventory", ["balanced"]
     yield "garnet", garnet, [scratch / "corner.json"]
-    yield "riverswim, homogeneous", edited(tool, scratch / "swim", swim, "[problem]\n",
-                                           "[problem]\nhomogeneous = true\n"), [scratch / "corner.json"]
+    yield "riverswim, homogeneous", homogeneous(edited(
+        tool, scratch / "swim", swim, "homogeneous = false", "homogeneous = true")), [scratch / "corner.json"]
     yield "garnet with a start law", edited(tool, scratch / "law", garnet, "initial_state = 0",
                                             "initial = [[0, 0.25], [3, 0.5], [11, 0.25]]"), [scratch / "corner.json"]
 
