@@ -53,7 +53,7 @@ TEST(ExternalPlanner, GivesTheModelAndReadsThePolicyBack) {
 
 TEST(ExternalPlanner, PathsWithBlanksAndQuotesAreQuoted) {
     const TemporaryFolder folder;
-    const Plan plan = run({.command = R"(test -s {model} && echo '{"choices": [0,2,1,0]}' > {policy})",
+    const Plan plan = run({.command = R"(test -s {model} && echo '{"choices": [0,2,1,0,0]}' > {policy})",
                            .folder = folder / "it's a folder; really"});
     EXPECT_EQ(plan.policy, Policy::deterministic(shape, {0, 2, 1, 0}));
     EXPECT_TRUE(std::filesystem::exists(folder / "it's a folder; really/model.json"));
@@ -63,7 +63,7 @@ TEST(ExternalPlanner, PathsWithBlanksAndQuotesAreQuoted) {
 TEST(ExternalPlanner, ItsFilesAreRemovedUnlessAFolderIsNamed) {
     const TemporaryFolder folder;
     const std::string where = (folder / "where").string();
-    run({.command = "dirname {model} > " + where + R"( && echo '{"choices": [0,0,0,0]}' > {policy})"});
+    run({.command = "dirname {model} > " + where + R"( && echo '{"choices": [0,0,0,0,0]}' > {policy})"});
     std::string used = bytes_of(where);
     used.pop_back();
     EXPECT_FALSE(used.empty());
@@ -72,7 +72,7 @@ TEST(ExternalPlanner, ItsFilesAreRemovedUnlessAFolderIsNamed) {
 
 TEST(ExternalPlanner, APolicyThatLayThereBeforeIsNotTaken) {
     const TemporaryFolder folder;
-    folder.write("policy.json", R"({"choices": [0,0,0,0]})");
+    folder.write("policy.json", R"({"choices": [0,0,0,0,0]})");
     EXPECT_TRUE(says(refusal([&] { run({.command = "true {model} {policy}", .folder = folder.path()}); }),
                      {"policy.json", "wrote no policy"}));
 }
@@ -90,7 +90,7 @@ TEST(ExternalPlanner, FailuresCarryTheExitStatusAndTheLastWords) {
 
 TEST(ExternalPlanner, MuchTalkDoesNotBlockTheCommand) {
     const Plan plan =
-        run({.command = R"(seq 1 200000; echo '{"choices": [0,0,0,1]}' > {policy}; true {model})"});
+        run({.command = R"(seq 1 200000; echo '{"choices": [0,0,0,1,0]}' > {policy}; true {model})"});
     EXPECT_EQ(plan.policy.action(1, 1), 1);
 }
 
@@ -115,7 +115,7 @@ TEST(ExternalPlanner, TheTimeLimitKillsAllThatTheCommandStarted) {
 
 TEST(ExternalPlanner, WhatIsLeftInTheBackgroundDoesNotKeepItWaiting) {
     const auto begin = std::chrono::steady_clock::now();
-    run({.command = R"(sleep 100 & echo '{"choices": [0,0,0,0]}' > {policy}; true {model})"});
+    run({.command = R"(sleep 100 & echo '{"choices": [0,0,0,0,0]}' > {policy}; true {model})"});
     EXPECT_LT(seconds_since(begin), 20);
 }
 
@@ -131,7 +131,7 @@ TEST(ExternalPlanner, RefusesWhatIsNoPolicy) {
     };
     EXPECT_TRUE(says(refused("nonsense"), {"policy.json", "not valid JSON"}));
     EXPECT_TRUE(says(refused(R"({"policy": [[0, 0]]})"), {"policy.json", "1 rows"}));
-    EXPECT_TRUE(says(refused(R"({"choices": [0, 0, 5, 0]})"), {"policy.json", "step 1, state 0", "is 5"}));
+    EXPECT_TRUE(says(refused(R"({"choices": [0,0,5,0,0]})"), {"policy.json", "step 1, state 0", "is 5"}));
 }
 
 TEST(ExternalPlanner, RefusesCommandsThatCannotWork) {

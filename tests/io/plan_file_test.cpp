@@ -39,24 +39,24 @@ TEST(PlanFile, WithoutClaimsNothingIsClaimed) {
 
 TEST(PlanFile, ChoicesOfTheUnrolledModelAreStepMajorAndEndAndStartAreNotRead) {
     const Policy expected = Policy::deterministic(shape, {0, 2, 1, 0});
-    EXPECT_EQ(read(R"({"choices": [0, 2, 1, 0]})").policy, expected);
     EXPECT_EQ(read(R"({"choices": [0, 2, 1, 0, 0]})").policy, expected);
     EXPECT_EQ(read(R"({"choices": [0, 2, 1, 0, 0, 7]})").policy, expected);
 }
 
 TEST(PlanFile, MistakesAreNamedWithTheirPlace) {
     EXPECT_TRUE(says(refused("{}"), {"policy.json", "\"policy\" and \"choices\"", "neither"}));
-    EXPECT_TRUE(says(refused(R"({"policy": [[0,0],[0,0]], "choices": [0,0,0,0]})"), {"both"}));
+    EXPECT_TRUE(says(refused(R"({"policy": [[0,0],[0,0]], "choices": [0,0,0,0,0]})"), {"both"}));
     EXPECT_TRUE(says(refused("["), {"policy.json", "not valid JSON"}));
     EXPECT_TRUE(says(refused("[]"), {"policy.json", "object"}));
     EXPECT_TRUE(says(refused(R"({"policy": [[0,0],[0,3]]})"), {"step 1, state 1, action: is 3", "0 to 2"}));
-    EXPECT_TRUE(says(refused(R"({"choices": [0, 0, 0]})"), {"3 elements", "need 4, or 5", "6"}));
-    EXPECT_TRUE(says(refused(R"({"choices": [0,0,0,0,0,0,0]})"), {"7 elements"}));
-    EXPECT_TRUE(says(refused(R"({"choices": [0, 0, 0, 9]})"), {"step 1, state 1: is 9"}));
+    EXPECT_TRUE(says(refused(R"({"choices": [0, 0, 0, 0]})"), {"policy.json", "4", "5", "6"}));
+    EXPECT_TRUE(says(refused(R"({"choices": [0,0,0,0,0,0,0]})"), {"policy.json", "7"}));
+    EXPECT_TRUE(says(refused(R"({"choices": [0, 0, 0, 9, 0]})"), {"step 1, state 1", "is 9"}));
     EXPECT_TRUE(says(refused(R"({"choices": 4})"), {"\"choices\": is 4", "list"}));
-    EXPECT_TRUE(says(refused(R"({"choices": [0,0,0,0], "value": "much"})"), {"\"value\"", "finite number"}));
-    EXPECT_TRUE(says(refused(R"({"choices": [0,0,0,0], "accuracy": -1})"), {"\"accuracy\": is -1"}));
-    EXPECT_TRUE(says(refused(R"({"choices": [0,0,0,0], "accurracy": 0})"), {"unknown key \"accurracy\""}));
+    EXPECT_TRUE(
+        says(refused(R"({"choices": [0,0,0,0,0], "value": "much"})"), {"\"value\"", "finite number"}));
+    EXPECT_TRUE(says(refused(R"({"choices": [0,0,0,0,0], "accuracy": -1})"), {"\"accuracy\": is -1"}));
+    EXPECT_TRUE(says(refused(R"({"choices": [0,0,0,0,0], "accurracy": 0})"), {"unknown key \"accurracy\""}));
 }
 
 }  // namespace

@@ -16,11 +16,9 @@ using nlohmann::json;
 Policy policy_of_choices(const json& choices, const Shape& shape, const std::string& file) {
     const auto size = static_cast<Index>(list(choices, file + ": \"choices\"").size());
     const Index decisions = shape.horizon * shape.states;
-    expects(
-        size >= decisions && size <= decisions + 2,
-        "{}: \"choices\" has {} elements; {} states over {} steps need {}, or {} with the end state, or {} "
-        "with a start state too",
-        file, size, shape.states, shape.horizon, decisions, decisions + 1, decisions + 2);
+    expects(size == decisions + 1 || size == decisions + 2,
+            "{}: \"choices\" has {} elements; {} states over {} steps need {}, or {} with a start state",
+            file, size, shape.states, shape.horizon, decisions + 1, decisions + 2);
     std::vector<std::int32_t> actions;
     for (Index i = 0; i < decisions; ++i)
         actions.push_back(static_cast<std::int32_t>(position(
