@@ -104,6 +104,8 @@ int guarded(CLI::App& app, int argc, char** argv, bool json) {
         return run(app, argc, argv, json);
     } catch (const Contradiction& error) {
         return report(error, json, contradiction);
+    } catch (const Failure& error) {
+        return report(error, json, failed);
     } catch (const UserError& error) {
         return report(error, json, bad_input);
     } catch (const InvalidArgument& error) {

@@ -4,28 +4,13 @@
 
 #include "alidade/error.hpp"
 #include "alidade/problem/families/families.hpp"
-#include "alidade/problem/nearest_name.hpp"
+#include "alidade/request/nearest_name.hpp"
+#include "alidade/request/request.hpp"
 
 namespace alidade {
 namespace {
 
 constexpr std::string_view prefix = "builtin:";
-
-std::map<std::string, std::string> parse_query(std::string_view uri, std::string_view query) {
-    std::map<std::string, std::string> given;
-    while (true) {
-        const std::size_t end = query.find('&');
-        const std::string_view item = query.substr(0, end);
-        const std::size_t equals = item.find('=');
-        expects(equals != std::string_view::npos && equals > 0 && equals + 1 < item.size(),
-                "{}: '{}' is not of the form parameter=value", uri, item);
-        const std::string name(item.substr(0, equals));
-        expects(given.emplace(name, item.substr(equals + 1)).second, "{}: parameter '{}' is given twice", uri,
-                name);
-        if (end == std::string_view::npos) return given;
-        query.remove_prefix(end + 1);
-    }
-}
 
 const Family& find_family(std::string_view name) {
     std::vector<std::string> names;
@@ -55,12 +40,10 @@ Problem make_builtin(std::string_view uri) {
     expects(is_builtin(uri),
             "'{}' is not the address of a built-in problem; one looks like {}NAME?parameter=value", uri,
             prefix);
-    const std::string_view rest = uri.substr(prefix.size());
-    const std::size_t question = rest.find('?');
-    const Family& family = find_family(rest.substr(0, question));
-    std::map<std::string, std::string> given;
-    if (question != std::string_view::npos) given = parse_query(uri, rest.substr(question + 1));
-    return family.make(FamilyArguments(family.name, family.parameters, given));
+    const Request request = parse_request(uri.substr(prefix.size()), uri);
+    const Family& family = find_family(request.name);
+    return family.make(
+        FamilyArguments(fmt::format("{}{}", prefix, family.name), family.parameters, request.given));
 }
 
 }  // namespace alidade
