@@ -38,9 +38,9 @@ const std::vector<std::string> problems{
 const std::vector<std::int64_t> checkpoints{10, 100, 1000, 10'000, 100'000};
 
 struct Tally {
-    Index random = 0;   ///< rewards checked against their own certificate and the reward-free one
-    Index climbed = 0;  ///< further ones on the way up: against the reward-free one, and those that went
-                        ///< higher against their own too
+    Index random = 0;      ///< rewards checked against their own certificate and the reward-free one
+    Index climbed = 0;     ///< further ones on the way up: against the reward-free one, and those that went
+                           ///< higher against their own too
     Index violations = 0;  ///< of all these
     Index lost = 0;        ///< runs in which the truth was outside a set at some checkpoint
     double closest = 0;    ///< largest true loss over the reward-free certificate, where that is below H
