@@ -19,7 +19,6 @@ from pathlib import Path
 ADAPTERS = Path(__file__).resolve().parents[2] / "adapters"
 # How far below the optimum: rounding, or what a tool says of itself.
 ACCURACY = {"storm": 1e-8, "quantecon": 1e-8, "pymdptoolbox": 1e-8, "mdpsolver": 1e-7, "gymnasium": 1e-8}
-
 OWN_FORMS = {"storm": ["drn"], "gymnasium": ["gym"]}  # what they read besides alidade's own
 
 
@@ -85,7 +84,7 @@ def main():
                 for adapter, accuracy in ACCURACY.items():
                     began = time.monotonic()
                     # Each reads several forms of the model; take turns.
-                    forms = ["json", "npz"] + OWN_FORMS.get(adapter, [])
+                    forms = OWN_FORMS.get(adapter, []) + ["json", "npz"]
                     measured = check(tool, folder, reward, adapter, forms[number % len(forms)])
                     checks += 1
                     wrong = [reason for reason, bad in [
