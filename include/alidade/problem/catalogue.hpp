@@ -32,8 +32,8 @@ struct FamilyParameter {
 class FamilyArguments {
 public:
     /// Throws InvalidArgument naming an unknown parameter, one that the chosen variant does not take, a
-    /// bad number or a value out of range.
-    FamilyArguments(std::string_view family, const std::vector<FamilyParameter>& parameters,
+    /// bad number or a value out of range. Messages begin with `where`: "builtin:garnet".
+    FamilyArguments(std::string_view where, const std::vector<FamilyParameter>& parameters,
                     const std::map<std::string, std::string>& given);
 
     /// Whether the request names the parameter, so that a derived default is not wanted.

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "alidade/error.hpp"
+#include "alidade/problem/address.hpp"
 #include "alidade/problem/families/families.hpp"
 #include "alidade/problem/nearest_name.hpp"
 
@@ -10,22 +11,6 @@ namespace alidade {
 namespace {
 
 constexpr std::string_view prefix = "builtin:";
-
-std::map<std::string, std::string> parse_query(std::string_view uri, std::string_view query) {
-    std::map<std::string, std::string> given;
-    while (true) {
-        const std::size_t end = query.find('&');
-        const std::string_view item = query.substr(0, end);
-        const std::size_t equals = item.find('=');
-        expects(equals != std::string_view::npos && equals > 0 && equals + 1 < item.size(),
-                "{}: '{}' is not of the form parameter=value", uri, item);
-        const std::string name(item.substr(0, equals));
-        expects(given.emplace(name, item.substr(equals + 1)).second, "{}: parameter '{}' is given twice", uri,
-                name);
-        if (end == std::string_view::npos) return given;
-        query.remove_prefix(end + 1);
-    }
-}
 
 const Family& find_family(std::string_view name) {
     std::vector<std::string> names;
@@ -60,7 +45,7 @@ Problem make_builtin(std::string_view uri) {
     const Family& family = find_family(rest.substr(0, question));
     std::map<std::string, std::string> given;
     if (question != std::string_view::npos) given = parse_query(uri, rest.substr(question + 1));
-    return family.make(FamilyArguments(family.name, family.parameters, given));
+    return family.make(FamilyArguments(fmt::format("{}{}", prefix, family.name), family.parameters, given));
 }
 
 }  // namespace alidade

@@ -107,9 +107,8 @@ void check_name(const std::string& name, std::string_view where, std::string_vie
 
 }  // namespace
 
-FamilyArguments::FamilyArguments(std::string_view family, const std::vector<FamilyParameter>& parameters,
+FamilyArguments::FamilyArguments(std::string_view where, const std::vector<FamilyParameter>& parameters,
                                  const std::map<std::string, std::string>& given) {
-    const std::string where = fmt::format("builtin:{}", family);
     const std::string variant = chosen_variant(where, parameters, given);
     for (const auto& [name, value] : given) {
         check_name(name, where, variant, parameters);
