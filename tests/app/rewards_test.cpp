@@ -97,7 +97,7 @@ TEST_F(Rewards, ABatchOfPlansIsThePlansOneByOne) {
     }
     words.erase(std::find(words.begin(), words.end(), "--json"));
     const Outcome table = run(words);
-    for (const std::string& part : {"sparse?seed=2", "advantage", "gap", "reward-free", "plain"})
+    for (const char* part : {"sparse?seed=2", "advantage", "gap", "reward-free", "plain"})
         EXPECT_NE(table.out.find(part), std::string::npos) << part;
 }
 

@@ -71,7 +71,8 @@ RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstC
     caution.optimal_model_value = optimal.value;
     caution.optimal_guaranteed = guarantee(learned, of_optimal);
     caution.guaranteed = guarantee(learned, lower);
-    if (caution.guaranteed < caution.optimal_guaranteed) {
+    // Caution that gains nothing would only cost.
+    if (caution.guaranteed <= caution.optimal_guaranteed) {
         policy = optimal.policy;
         lower = of_optimal;
         caution.guaranteed = caution.optimal_guaranteed;

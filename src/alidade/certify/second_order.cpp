@@ -1,5 +1,6 @@
 #include "second_order.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace alidade::detail {
@@ -16,9 +17,7 @@ SecondOrder::SecondOrder(const LearnedModel& learned)
       d_(learned.model().features().features()),
       p_(learned.sets().empty() ? 0 : learned.sets().front().dimension()),
       sets_(static_cast<Index>(learned.sets().size())),
-      moved_(static_cast<std::size_t>(learned.shape().states * sets_ * p_)),
-      product_(p_, p_),
-      square_(p_, p_) {
+      moved_(static_cast<std::size_t>(learned.shape().states * sets_ * p_)) {
     for (const ConfidenceSet& set : learned.sets())
         maps_.push_back(set.refined_radius() * set.estimate().inverse_factor.lazyProduct(
                                                    set.parameters().space().basis.transpose()));
@@ -35,43 +34,41 @@ void SecondOrder::prepare(Index first, std::span<const double> sums) {
 }
 
 double SecondOrder::operator()(Step h, Index pair) {
-    if (p_ == 0 || first_ >= sets_) return 0;
+    const Index rows = (sets_ - first_) * p_;
+    if (rows <= 0) return 0;
     const FeatureMap& features = learned_.model().features();
     const Index begin = features.first_entry(pair), count = features.successors(pair);
     const auto targets = features.targets(pair);
     const Eigen::Map<const Matrix> phi(features.values().data() + begin * d_, d_, count);
     generators_ = maps_[static_cast<std::size_t>(learned_.set_index(h))].lazyProduct(phi);
+    gathered_.resize(rows, count);
+    for (Index j = 0; j < count; ++j)
+        std::copy_n(moved_.data() + (targets[static_cast<std::size_t>(j)] * sets_ + first_) * p_, rows,
+                    gathered_.data() + j * rows);
+    // All sets at once, as their blocks are short; each block is the transpose of rho_h rho_k G_h B_k G_k'.
+    products_.setZero(rows, p_);
+    for (Index c = 0; c < p_; ++c)
+        for (Index j = 0; j < count; ++j) products_.col(c).noalias() += generators_(c, j) * gathered_.col(j);
     double bound = 0;
-    for (Index set = first_; set < sets_; ++set) {
-        product_.setZero();
-        for (Index j = 0; j < count; ++j) {
-            const double* generator = generators_.data() + j * p_;
-            const double* moved = moved_.data() + (targets[static_cast<std::size_t>(j)] * sets_ + set) * p_;
-            double* column = product_.data();
-            for (Index c = 0; c < p_; ++c, column += p_)
-                for (Index r = 0; r < p_; ++r) column[r] += generator[r] * moved[c];
-        }
-        bound += largest_singular_value();
-    }
+    for (Index row = 0; row < rows; row += p_) bound += largest_singular_value(row);
     return bound * outward;
 }
 
-double SecondOrder::largest_singular_value() {
-    // From above by (tr (C'C)^4)^(1/8), within p^(1/8); scaled first, so that no power underflows.
-    const double size = product_.norm();
+double SecondOrder::largest_singular_value(Index row) const {
+    // From above by (tr (C'C)^2)^(1/4): within p^(1/4), and much closer where singular values decay. Scaled
+    // first, so that no power underflows.
+    const auto block = products_.middleRows(row, p_);
+    const double size = block.squaredNorm();
     if (!(size > 0)) return 0;
-    const auto multiply = [this](const Matrix& left, const Matrix& right, Matrix& result) {
-        for (Index c = 0; c < p_; ++c)
-            for (Index r = 0; r <= c; ++r) {
-                double sum = 0;
-                for (Index i = 0; i < p_; ++i) sum += left(i, r) * right(i, c);
-                result(r, c) = result(c, r) = sum;
-            }
-    };
-    product_ /= size;
-    multiply(product_, product_, square_);
-    multiply(square_, square_, product_);
-    return size * std::sqrt(std::sqrt(std::sqrt(product_.squaredNorm())));
+    double trace = 0;
+    for (Index c = 0; c < p_; ++c)
+        for (Index b = 0; b <= c; ++b) {
+            double dot = 0;
+            for (Index r = 0; r < p_; ++r) dot += block(r, b) * block(r, c);
+            dot /= size;
+            trace += (b == c ? 1 : 2) * dot * dot;
+        }
+    return std::sqrt(size * std::sqrt(trace));
 }
 
 }  // namespace alidade::detail

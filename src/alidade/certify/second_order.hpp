@@ -24,15 +24,16 @@ public:
     double operator()(Step h, Index pair);
 
 private:
-    /// Of `product_`, which it destroys.
-    double largest_singular_value();
+    /// Of the block of `products_` that starts at the row, from above.
+    double largest_singular_value(Index row) const;
 
     const LearnedModel& learned_;
     Index d_, p_, sets_, first_ = 0;
     std::vector<Matrix> maps_;   // rho_k G_k, p x d
     std::vector<double> moved_;  // rho_k G_k M_k(s'): states x sets x p
     Matrix generators_;          // rho_h G_h phi(s,a,s'), p x successors
-    Matrix product_, square_;
+    Matrix gathered_;            // the successors' `moved_`, (sets p) x successors
+    Matrix products_;            // of both, (sets p) x p
 };
 
 }  // namespace alidade::detail
