@@ -13,6 +13,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/alidadeConfigVersio
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/alidadeConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/alidadeConfigVersion.cmake
+              cmake/FindClp.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/alidade)
 if(TARGET alidade_cli)
   install(TARGETS alidade_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -11,7 +11,7 @@
 int main() {
     const alidade::Problem problem = alidade::make_builtin("builtin:inventory");
     alidade::CountSplittingDeployer system(problem.true_model(), 1);  // the only one that knows the truth
-    alidade::Exploration exploration(task_of(problem), alidade::find_explorer("hoeffding"), {.delta = 0.1});
+    alidade::Exploration exploration(task_of(problem), alidade::find_explorer("likelihood"), {.delta = 0.1});
     exploration.run(system, {.episodes = 100'000});
 
     const alidade::Knowledge& knowledge = exploration.best();

@@ -13,7 +13,7 @@ from pathlib import Path
 # From the ground up. A room sees every room on a lower level, itself, and the headers at the root
 # (types.hpp, error.hpp); rooms on one level do not see each other.
 LEVELS = [
-    ["random"],
+    ["random", "request"],
     ["model"],
     ["theory", "width"],
     ["problem", "environment", "estimate", "plan"],

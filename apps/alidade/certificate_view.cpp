@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "numbers.hpp"
@@ -21,6 +22,21 @@ constexpr Index weights_shown = 12;
 
 double value_in_unit(double value, const Shape& shape, const RewardScale& scale) {
     return static_cast<double>(shape.horizon) * scale.offset + scale.scale * value;
+}
+
+ordered_json to_json(const Measurement& measured, const Plan& plan, const Shape& shape,
+                     const RewardScale& scale) {
+    ordered_json object;
+    object["claimed_value"] =
+        plan.claimed_value ? ordered_json(value_in_unit(*plan.claimed_value, shape, scale)) : ordered_json();
+    object["claimed_accuracy"] = std::isfinite(plan.claimed_accuracy)
+                                     ? ordered_json(scale.scale * plan.claimed_accuracy)
+                                     : ordered_json();
+    object["claims_true"] = measured.claims_true();
+    object["value"] = value_in_unit(measured.value, shape, scale);
+    object["optimal"] = value_in_unit(measured.optimal, shape, scale);
+    object["epsilon_opt"] = scale.scale * measured.epsilon_opt;
+    return object;
 }
 
 ordered_json to_json(const std::vector<std::pair<std::string, double>>& named) {
@@ -143,6 +159,27 @@ std::string describe(const RewardCertificate& certificate, const Shape& shape, c
         upper_bound(value_in_unit(certificate.optimal_upper, shape, scale)),
         upper_bound(scale.scale * certificate.loss_bound), certificate.vacuous ? ", which is vacuous" : "",
         named_numbers(methods), 1 - certificate.failure_probability);
+}
+
+std::string describe(const Measurement& measured, const Shape& shape, const RewardScale& scale) {
+    return fmt::format("  learned model  value {:.6g}, measured {:.3g} below the best plan for it\n",
+                       value_in_unit(measured.value, shape, scale), scale.scale * measured.epsilon_opt);
+}
+
+std::string false_claims(const Measurement& measured, const Plan& plan, const Shape& shape,
+                         const RewardScale& scale) {
+    std::string text;
+    if (!measured.value_true)
+        text += fmt::format(" value {:.9g}, and it is {:.9g}",
+                            value_in_unit(plan.claimed_value.value_or(0), shape, scale),
+                            value_in_unit(measured.value, shape, scale));
+    if (!measured.accuracy_true)
+        text +=
+            fmt::format("{} to be at most {:.3g} below the best, and it is {:.3g}", text.empty() ? "" : ";",
+                        scale.scale * plan.claimed_accuracy, scale.scale * measured.epsilon_opt);
+    if (text.empty()) return text;
+    return "the planner's claim is false: in the learned model it claims" + text +
+           ". The bounds do not rest on it.";
 }
 
 std::string describe_weights(const MixtureModel& model, const Voice& voice) {

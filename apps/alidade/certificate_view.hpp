@@ -8,6 +8,7 @@
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/io/reward_file.hpp"
 #include "alidade/model/mixture_model.hpp"
+#include "alidade/plan/measurement.hpp"
 #include "alidade/problem/problem.hpp"
 #include "voice.hpp"
 
@@ -23,6 +24,10 @@ nlohmann::ordered_json to_json(const std::vector<Contribution>& contributions, c
 /// {value_lower, value_upper, optimal_upper, loss_bound, vacuous, methods}, in the unit of the reward's file.
 nlohmann::ordered_json to_json(const RewardCertificate& certificate, const Shape& shape,
                                const RewardScale& scale);
+/// {claimed_value, claimed_accuracy, claims_true, value, optimal, epsilon_opt}, in the unit of the reward's
+/// file; null where nothing was claimed.
+nlohmann::ordered_json to_json(const Measurement& measured, const Plan& plan, const Shape& shape,
+                               const RewardScale& scale);
 /// Named numbers as an object.
 nlohmann::ordered_json to_json(const std::vector<std::pair<std::string, double>>& named);
 /// One list of weights a step.
@@ -37,6 +42,11 @@ std::string describe(const std::vector<Contribution>& contributions, const Probl
                      const Voice& voice);
 /// What a certificate for one reward says, in words, in the unit of the reward's file.
 std::string describe(const RewardCertificate& certificate, const Shape& shape, const RewardScale& scale);
+/// What a plan is worth in the learned model, in words, in the unit of the reward's file.
+std::string describe(const Measurement& measured, const Shape& shape, const RewardScale& scale);
+/// What is false of a planner's claims, in one sentence; empty if nothing is.
+std::string false_claims(const Measurement& measured, const Plan& plan, const Shape& shape,
+                         const RewardScale& scale);
 /// The learned weights as a table.
 std::string describe_weights(const MixtureModel& model, const Voice& voice);
 /// "coupling 0.4531, model 0.5120".

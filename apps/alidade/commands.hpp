@@ -21,6 +21,7 @@ void add_explore(CLI::App& app, Chosen& chosen);
 void add_learn(CLI::App& app, Chosen& chosen);
 void add_plan(CLI::App& app, Chosen& chosen);
 void add_certify(CLI::App& app, Chosen& chosen);
+void add_export(CLI::App& app, Chosen& chosen);
 void add_audit(CLI::App& app, Chosen& chosen);
 void add_reward(CLI::App& app, Chosen& chosen);
 void add_bound(CLI::App& app, Chosen& chosen);

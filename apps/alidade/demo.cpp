@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/plan/planner.hpp"
@@ -36,7 +37,9 @@ RunStore fresh_run(const Arguments& given) {
     const Context context{fmt::format("run folder '{}'", given.folder),
                           "the demo would replace it, and it is not the demo's",
                           "alidade demo --run ANOTHER"};
+    const Problem problem = make_builtin(demo_problem);
     RunOptions options;
+    options.algorithm = default_explorer(task_of(problem)).name;
     options.seed = given.seed;
     return explaining(context, [&] {
         if (RunStore::exists(given.folder)) {
@@ -44,7 +47,7 @@ RunStore fresh_run(const Arguments& given) {
                 throw UserError("the folder holds a run of another problem", context);
             RunStore::remove(given.folder);
         }
-        return RunStore::create(given.folder, make_builtin(demo_problem), std::string(demo_problem), options);
+        return RunStore::create(given.folder, problem, std::string(demo_problem), options);
     });
 }
 

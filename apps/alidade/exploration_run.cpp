@@ -123,6 +123,7 @@ void describe_constants(const Constants& constants, ordered_json& object) {
     if (constants.ties == Ties::first) object["ties"] = "first";
     if (constants.bonus != FisherBonus::sqrt) object["bonus"] = to_string(constants.bonus);
     if (constants.prequential) object["prequential"] = true;
+    if (constants.confidence != ConfidenceChoice::own) object["confidence"] = to_string(constants.confidence);
 }
 
 }  // namespace

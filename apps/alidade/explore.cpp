@@ -20,9 +20,9 @@ namespace {
 constexpr std::int64_t default_episodes = 100'000;
 
 struct Arguments {
-    std::string source, folder, algorithm = explorers().front().name, constants, episodes,
-                                replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped",
-                                bonus = "sqrt";
+    std::string source, folder, algorithm, constants, episodes,
+        replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped", bonus = "sqrt",
+        confidence = "own";
     std::optional<double> target, delta;
     double fit_level = default_fit_level;
     std::uint64_t seed = 0;
@@ -47,6 +47,32 @@ std::int64_t budget_of(const Arguments& given, const Problem& problem, double de
     return static_cast<std::int64_t>(std::min(std::ceil(episodes), 9e18));
 }
 
+/// Flags that were taken and ignored would look like a measurement of something.
+void require_used(const Constants& constants, const Arguments& given, const ExplorerEntry& entry) {
+    const bool acts_by_likelihood = entry.own == ConfidenceChoice::likelihood;
+    const auto rests_on = [&](ConfidenceChoice kind) {
+        const ConfidenceChoice choice =
+            constants.confidence == ConfidenceChoice::own ? entry.own : constants.confidence;
+        return choice == kind || choice == ConfidenceChoice::both;
+    };
+    expects(constants.bonus == FisherBonus::sqrt || acts_by_likelihood,
+            "--bonus is for the algorithm likelihood; the algorithm is {}", entry.name);
+    expects(!constants.prequential || rests_on(ConfidenceChoice::likelihood),
+            "--prequential is for likelihood confidence sets; the algorithm is {}, --confidence {}",
+            entry.name, given.confidence);
+    expects(constants.ties == Ties::unclipped || !acts_by_likelihood,
+            "--ties is for the regression algorithms; the algorithm is {}", entry.name);
+    expects(given.without.empty() || !acts_by_likelihood || rests_on(ConfidenceChoice::regression),
+            "--without is for the regression algorithms; the algorithm is {}", entry.name);
+}
+
+/// The algorithm asked for, or the task's default; flags that only regression understands ask for hoeffding.
+const ExplorerEntry& algorithm_of(const Arguments& given, const Problem& problem) {
+    if (!given.algorithm.empty()) return find_explorer(given.algorithm);
+    const bool regression = given.constants == "paper" || !given.without.empty() || given.ties != "unclipped";
+    return regression ? find_explorer("hoeffding") : default_explorer(task_of(problem));
+}
+
 Constants constants_of(const Arguments& given, const ExplorerEntry& entry, std::int64_t budget) {
     const std::string name = given.constants.empty() ? entry.constants.front() : given.constants;
     expects(std::find(entry.constants.begin(), entry.constants.end(), name) != entry.constants.end(),
@@ -63,23 +89,21 @@ Constants constants_of(const Arguments& given, const ExplorerEntry& entry, std::
     constants.ties = parse_ties(given.ties);
     constants.bonus = parse_bonus(given.bonus);
     constants.prequential = given.prequential;
-    const bool fisher = constants.bonus != FisherBonus::sqrt || constants.prequential;
-    expects(!fisher || entry.name == "likelihood",
-            "--bonus and --prequential are for the algorithm likelihood; the algorithm is {}", entry.name);
-    // Taken and ignored they would look like a measurement of something.
-    const bool regression = !given.without.empty() || constants.ties != Ties::unclipped;
-    expects(!regression || entry.name != "likelihood",
-            "--without and --ties are for the regression algorithms; the algorithm is {}", entry.name);
+    constants.confidence = parse_confidence(given.confidence);
+    if (constants.confidence == entry.own) constants.confidence = ConfidenceChoice::own;
+    expects(!constants.regression.paper || constants.confidence == ConfidenceChoice::own,
+            "--confidence is '{}'; the paper's constants have a certificate of their own", given.confidence);
+    require_used(constants, given, entry);
     return constants;
 }
 
 RunOptions options_of(const Arguments& given, const Problem& problem) {
     RunOptions options;
-    options.algorithm = given.algorithm;
     options.seed = given.seed;
     options.delta = delta_of(given.delta, problem);
     explaining(flag_context, [&] {
-        const ExplorerEntry& entry = find_explorer(given.algorithm);
+        const ExplorerEntry& entry = algorithm_of(given, problem);
+        options.algorithm = entry.name;
         options.schedule = parse_schedule(given.replan);
         options.constants = to_string(constants_of(given, entry, budget_of(given, problem, options.delta)));
     });
@@ -206,7 +230,8 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         ->required();
     command->add_option("-o,--output", given->folder, "Folder of the run; one that exists is resumed")
         ->required();
-    command->add_option("--algorithm", given->algorithm, "One of " + algorithms())->capture_default_str();
+    command->add_option("--algorithm", given->algorithm,
+                        "One of " + algorithms() + " [the first that serves the problem]");
     command->add_option("--constants", given->constants,
                         "sharp, or paper: as printed, errata mended, for a number of episodes known "
                         "beforehand [sharp]");
@@ -220,6 +245,11 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         ->capture_default_str();
     command->add_flag("--prequential", given->prequential,
                       "Of likelihood: count the predictions made on the way as a further mixture");
+    command
+        ->add_option("--confidence", given->confidence,
+                     "Sets that the certificate rests on: own, regression, likelihood, or both as "
+                     "regression,likelihood, which share delta")
+        ->capture_default_str();
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");

@@ -46,6 +46,7 @@ void add_all(CLI::App& app, Chosen& chosen) {
     add_learn(app, chosen);
     add_plan(app, chosen);
     add_certify(app, chosen);
+    add_export(app, chosen);
     add_audit(app, chosen);
     add_reward(app, chosen);
     add_bound(app, chosen);
@@ -104,6 +105,8 @@ int guarded(CLI::App& app, int argc, char** argv, bool json) {
         return run(app, argc, argv, json);
     } catch (const Contradiction& error) {
         return report(error, json, contradiction);
+    } catch (const Failure& error) {
+        return report(error, json, failed);
     } catch (const UserError& error) {
         return report(error, json, bad_input);
     } catch (const InvalidArgument& error) {

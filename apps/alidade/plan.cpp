@@ -1,5 +1,3 @@
-#include "alidade/plan/planner.hpp"
-
 #include <fmt/format.h>
 
 #include <chrono>
@@ -10,12 +8,13 @@
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/robust_plan.hpp"
 #include "alidade/io/policy_file.hpp"
-#include "alidade/plan/evaluation.hpp"
+#include "alidade/plan/measurement.hpp"
 #include "caution_view.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "fit_view.hpp"
 #include "numbers.hpp"
+#include "planner_choice.hpp"
 #include "recall.hpp"
 #include "reward_batch.hpp"
 #include "user_error.hpp"
@@ -25,65 +24,72 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Plans against the confidence sets, so the catalogue of planners, which see a model only, cannot make it.
-constexpr std::string_view robust_name = "robust";
-
 struct Arguments {
-    std::string folder, planner = planners().front().name, output;
+    std::string folder, output;
+    PlannerFlags planner;
     RewardFlags rewards;
     int threads = 0;
 };
 
 /// What a planner made of a reward.
 struct Planned {
-    Policy policy;
+    Plan plan;
+    Measurement measured;
     double seconds;
     std::optional<Caution> caution;  ///< of a robust plan
 };
 
-std::unique_ptr<Planner> choose_planner(const std::string& name, const LearnedModel& learned) {
-    if (name == robust_name) return std::make_unique<RobustPlanner>(learned);
-    return explaining(
-        {"--planner", "only a planner that is known can be run", "alidade plan --help names the planners"},
-        [&] { return make_planner(name); });
-}
-
-Planned plan_for(const Planner& planner, bool robust, const LearnedModel& learned, const Reward& reward) {
+/// Nothing if Ctrl-C ended the planner's command.
+std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flags, const CalledReward& called,
+                                const LearnedModel& learned, const Voice& voice) {
+    const Reward& reward = called.scaled.reward;
     const auto begin = std::chrono::steady_clock::now();
-    Plan found = planner.plan(learned.model(), reward);
+    std::optional<Plan> found = planner.plan(learned.model(), reward);
+    if (!found) return std::nullopt;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    Planned planned{std::move(found.policy), seconds, {}};
-    if (robust) planned.caution = caution_of(learned, reward, planned.policy);
+    const Measurement measured = measure(learned.model(), reward, *found);
+    Planned planned{std::move(*found), measured, seconds, {}};
+    if (const std::string lie = false_claims(measured, planned.plan, learned.shape(), called.scaled.scale);
+        !lie.empty())
+        voice.say("warning: " + lie);
+    if (flags.robust()) planned.caution = caution_of(learned, reward, planned.plan.policy);
     return planned;
 }
 
 ordered_json plan_json(const Planned& planned, const RewardCertificate& certificate, const Arguments& given,
                        const CalledReward& reward, const Shape& shape) {
-    ordered_json object = to_json(certificate, shape, reward.scaled.scale);
-    object["planner"] = given.planner;
+    const RewardScale& scale = reward.scaled.scale;
+    ordered_json object = to_json(certificate, shape, scale);
+    object["planner"] = given.planner.planner;
+    object["measured"] = to_json(planned.measured, planned.plan, shape, scale);
     object["reward"] = reward.name;
     object["delta"] = certificate.failure_probability;
-    if (planned.caution) object["caution"] = to_json(*planned.caution, shape, reward.scaled.scale);
-    object["policy"] = to_json(planned.policy);
+    if (planned.caution) object["caution"] = to_json(*planned.caution, shape, scale);
+    object["policy"] = to_json(planned.plan.policy);
     object["seconds"] = planned.seconds;
     return object;
 }
 
-int plan_one(const Arguments& given, const CalledReward& reward, const Planner& planner,
+int plan_one(const Arguments& given, const CalledReward& reward, PlannerChoice& planner,
              const Knowledge& knowledge, const Voice& voice) {
     const Shape& shape = knowledge.learned.shape();
-    const Planned planned =
-        plan_for(planner, given.planner == robust_name, knowledge.learned, reward.scaled.reward);
-    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, planned.policy);
-    if (!given.output.empty()) writing([&] { write_policy(given.output, planned.policy); });
+    const RewardScale& scale = reward.scaled.scale;
+    const std::optional<Planned> planned = plan_for(planner, given.planner, reward, knowledge.learned, voice);
+    if (!planned) {
+        voice.say("Interrupted; the planner's command was killed, and nothing was written.");
+        return 130;
+    }
+    const Policy& policy = planned->plan.policy;
+    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
+    if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
     if (voice.json()) {
-        voice.object(plan_json(planned, certificate, given, reward, shape));
+        voice.object(plan_json(*planned, certificate, given, reward, shape));
         return 0;
     }
-    std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), reward.name, given.planner,
-                                   duration(planned.seconds));
-    text += describe(certificate, shape, reward.scaled.scale);
-    if (planned.caution) text += describe(*planned.caution, shape, reward.scaled.scale);
+    std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), reward.name,
+                                   given.planner.planner, duration(planned->seconds));
+    text += describe(planned->measured, shape, scale) + describe(certificate, shape, scale);
+    if (planned->caution) text += describe(*planned->caution, shape, scale);
     if (given.output.empty())
         text += "  To keep the policy, add -o plan.json.\n";
     else
@@ -114,7 +120,7 @@ std::vector<std::filesystem::path> policy_files(const std::string& folder,
 std::string describe_batch(const Arguments& given, const std::vector<CalledReward>& rewards,
                            const std::vector<Planned>& plans, const BatchOutcome& outcome,
                            const Knowledge& knowledge, const Voice& voice) {
-    const bool robust = given.planner == robust_name;
+    const bool robust = given.planner.robust();
     std::vector<Table::Column> columns{{"reward", Table::Align::left}};
     for (Table::Column& column : certificate_columns()) columns.push_back(std::move(column));
     if (robust) columns.insert(columns.end(), {{"caution costs"}, {"gains"}});
@@ -132,24 +138,27 @@ std::string describe_batch(const Arguments& given, const std::vector<CalledRewar
     }
     double seconds = 0;
     for (const Planned& planned : plans) seconds += planned.seconds;
-    std::string text = fmt::format("{} for {} rewards by {}, in {}\n", voice.bold("Plans"), plans.size(),
-                                   given.planner, duration(seconds));
+    std::string text = fmt::format("{} for {} rewards by {}, in {}\n", voice.bold("Plans"),
+                                   outcome.certificates.size(), given.planner.planner, duration(seconds));
     text += table.text() + batch_footer(outcome, rewards.size(), knowledge.certificate.failure_probability);
     if (!given.output.empty()) text += fmt::format("  Policies written to {}\n", given.output);
     return text;
 }
 
-int plan_many(const Arguments& given, const std::vector<CalledReward>& rewards, const Planner& planner,
+int plan_many(const Arguments& given, const std::vector<CalledReward>& rewards, PlannerChoice& planner,
               const Knowledge& knowledge, const Voice& voice) {
     const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
     std::vector<Planned> plans;
     const BatchOutcome outcome = certify_batch(
         knowledge, rewards.size(),
-        [&](std::size_t i) {
-            plans.push_back(
-                plan_for(planner, given.planner == robust_name, knowledge.learned, rewards[i].scaled.reward));
-            if (!files.empty()) writing([&] { write_policy(files[i], plans.back().policy); });
-            return RewardQuestion{rewards[i].scaled.reward, plans.back().policy};
+        [&](std::size_t i) -> std::optional<RewardQuestion> {
+            std::optional<Planned> planned =
+                plan_for(planner, given.planner, rewards[i], knowledge.learned, voice);
+            if (!planned) return std::nullopt;
+            plans.push_back(std::move(*planned));
+            const Policy& policy = plans.back().plan.policy;
+            if (!files.empty()) writing([&] { write_policy(files[i], policy); });
+            return RewardQuestion{rewards[i].scaled.reward, policy};
         },
         thread_count(given.threads), voice);
     if (voice.json()) {
@@ -162,7 +171,7 @@ int plan_many(const Arguments& given, const std::vector<CalledReward>& rewards, 
             if (!files.empty()) plan["file"] = files[i].string();
             object["plans"].push_back(std::move(plan));
         }
-        object["planner"] = given.planner;
+        object["planner"] = given.planner.planner;
         object["delta"] = knowledge.certificate.failure_probability;
         add_batch_end(object, outcome, rewards.size());
         voice.object(object);
@@ -180,20 +189,14 @@ int plan(const Arguments& given, const Voice& voice) {
     const RunStore store = open_run(given.folder);
     const std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
     const Knowledge knowledge = recall(store, thread_count(given.threads));
-    const auto planner = choose_planner(given.planner, knowledge.learned);
+    PlannerChoice planner(given.planner, knowledge.learned);
     if (const auto fit = stored_fit(store, default_fit_level); fit && fit->contradicted)
         voice.say(
             fmt::format("warning: the data of this run contradict the mixture, on which all bounds rest; see "
                         "alidade certify {}.",
                         given.folder));
-    return given.rewards.batch() ? plan_many(given, rewards, *planner, knowledge, voice)
-                                 : plan_one(given, rewards.front(), *planner, knowledge, voice);
-}
-
-std::string planner_names() {
-    std::string names;
-    for (const PlannerEntry& entry : planners()) names += entry.name + ", ";
-    return names + std::string(robust_name);
+    return given.rewards.batch() ? plan_many(given, rewards, planner, knowledge, voice)
+                                 : plan_one(given, rewards.front(), planner, knowledge, voice);
 }
 
 }  // namespace
@@ -204,16 +207,13 @@ void add_plan(CLI::App& app, Chosen& chosen) {
     const auto given = std::make_shared<Arguments>();
     command->add_option("RUN", given->folder, "Folder of a run")->required();
     add_reward_flags(*command, given->rewards);
-    command->add_option("--planner", given->planner, "One of " + planner_names())->capture_default_str();
+    add_planner_flags(*command, given->planner);
     command->add_option(
         "-o,--output", given->output,
         "Write the policy to this .json file; of several rewards, each to a file in this folder");
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     add_voice_flags(*command, chosen);
-    command->footer(
-        "The planner robust has the largest value that is guaranteed on the real system, and says what that\n"
-        "costs if the model is right. Several rewards: Ctrl-C finishes those in hand, exit code 130.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return plan(*given, voice); }; });
 }

@@ -90,22 +90,23 @@ std::vector<CalledReward> choose_rewards(const RewardFlags& flags, const Problem
 }
 
 BatchOutcome certify_batch(const Knowledge& knowledge, std::size_t count,
-                           const std::function<RewardQuestion(std::size_t)>& question, int threads,
-                           const Voice& voice) {
+                           const std::function<std::optional<RewardQuestion>(std::size_t)>& question,
+                           int threads, const Voice& voice) {
     const DeviationTable deviations = DeviationTable::by_eigenvalues(knowledge.learned);
     const auto together = static_cast<std::size_t>(std::max(1, threads));
     const Interruption interruption;
     BatchProgress progress(voice.progress(), count);
     BatchOutcome outcome;
-    while (outcome.certificates.size() < count) {
-        if (interruption.requested()) {
-            outcome.interrupted = true;
-            break;
-        }
+    while (outcome.certificates.size() < count && !outcome.interrupted) {
         const std::size_t done = outcome.certificates.size();
         std::vector<RewardQuestion> questions;
-        for (std::size_t i = done; i < std::min(count, done + together); ++i)
-            questions.push_back(question(i));
+        for (std::size_t i = done; i < std::min(count, done + together); ++i) {
+            std::optional<RewardQuestion> next;
+            if (!interruption.requested()) next = question(i);
+            outcome.interrupted = !next;
+            if (!next) break;
+            questions.push_back(std::move(*next));
+        }
         for (RewardCertificate& certificate : certify_rewards(knowledge, deviations, questions, threads))
             outcome.certificates.push_back(std::move(certificate));
         progress.update(outcome.certificates.size());

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,11 +50,11 @@ struct BatchOutcome {
 };
 
 /// Certifies question(0), ..., question(count - 1), `threads` at a time, with a line of progress on a
-/// terminal. After Ctrl-C the questions in hand are finished and no others begun. Certificates do not depend
-/// on `threads`.
+/// terminal. After Ctrl-C the questions in hand are finished and no others begun; a question that is nothing
+/// was interrupted itself. Certificates do not depend on `threads`.
 BatchOutcome certify_batch(const Knowledge& knowledge, std::size_t count,
-                           const std::function<RewardQuestion(std::size_t)>& question, int threads,
-                           const Voice& voice);
+                           const std::function<std::optional<RewardQuestion>(std::size_t)>& question,
+                           int threads, const Voice& voice);
 
 /// The method that gave the loss bound; the first of equally good ones.
 std::string best_method(const RewardCertificate& certificate);

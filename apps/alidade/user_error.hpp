@@ -32,6 +32,12 @@ public:
     using UserError::UserError;
 };
 
+/// An error that is no mistake of the user's words: something failed while running. Exit code 1.
+class Failure : public UserError {
+public:
+    using UserError::UserError;
+};
+
 /// Runs `action`; a complaint of the library in it becomes a UserError with this context.
 template <class Action>
 auto explaining(const Context& context, Action&& action) {

@@ -166,7 +166,15 @@ TEST_F(BadInput, CommandLinesThatMeanNothing) {
         expect_refused({"explore", small_problem, "-o", "run", "--algorithm", "likelihood", flag,
                         std::string(flag) == "--ties" ? "first" : "span"},
                        "likelihood");
-    expect_refused({"explore", small_problem, "-o", "run", "--bonus", "gain"}, "hoeffding");
+    for (const char* flag : {"--bonus", "--prequential"}) {
+        Words words{"explore", small_problem, "-o", "run", "--algorithm", "hoeffding", flag};
+        if (flag == std::string("--bonus")) words.push_back("gain");
+        expect_refused(words, "hoeffding");
+    }
+    expect_refused({"explore", small_problem, "-o", "run", "--confidence", "faith"}, "faith");
+    expect_refused(
+        {"explore", small_problem, "-o", "run", "--constants", "paper", "--confidence", "likelihood"},
+        "paper");
     expect_refused({"explore", small_problem, "-o", "run", "--ties", "last"}, "last");
     expect_refused({"explore", small_problem, "-o", "run", "--constants", "paper", "--without", "span"},
                    "span");

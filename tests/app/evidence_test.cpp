@@ -23,7 +23,7 @@ TEST_F(Evidence, ACertificateThatDoesNotFollowFromItIsFound) {
 }
 
 TEST_F(Evidence, ThatContradictsTheModelEndsWithExitCodeFourAndIsKept) {
-    ASSERT_EQ(explore("run").code, 0);
+    ASSERT_EQ(explore("run", {"--algorithm", "hoeffding"}).code, 0);
     {
         RunStore store = RunStore::open(path("run"));
         RunCheckpoint checkpoint = *store.checkpoint();
@@ -31,7 +31,8 @@ TEST_F(Evidence, ThatContradictsTheModelEndsWithExitCodeFourAndIsKept) {
         for (double& moment : checkpoint.memory.numbers.at("moment")) moment *= 1000;
         store.save(checkpoint);
     }
-    const Outcome contradicted = run({"explore", small_problem, "-o", "run", "--episodes", "4000", "--json"});
+    const Outcome contradicted = run(
+        {"explore", small_problem, "-o", "run", "--algorithm", "hoeffding", "--episodes", "4000", "--json"});
     EXPECT_EQ(contradicted.code, 4) << contradicted.err;
     expect_keys(contradicted.object()["error"], {"what", "where", "why", "fix"});
     EXPECT_GE(RunStore::open(path("run")).checkpoint()->counts.episodes(), 2000);

@@ -29,6 +29,15 @@ TEST(Constants, ReadBackWhatTheyWrite) {
             more.ties = Ties::first;
             all.push_back(more);
         }
+    for (const ConfidenceChoice choice :
+         {ConfidenceChoice::regression, ConfidenceChoice::likelihood, ConfidenceChoice::both}) {
+        Constants chosen;
+        chosen.confidence = choice;
+        all.push_back(chosen);
+        chosen.bonus = FisherBonus::gain;
+        chosen.prequential = true;
+        all.push_back(chosen);
+    }
     for (const Constants& constants : all)
         EXPECT_EQ(parse_constants(to_string(constants)), constants) << to_string(constants);
     EXPECT_EQ(to_string(Constants{}), "sharp");
@@ -39,7 +48,8 @@ TEST(Constants, ReadBackWhatTheyWrite) {
 TEST(Constants, RefuseWhatTheyDoNotKnow) {
     for (const char* text :
          {"", "soft", "sharp ", "sharp without", "sharp without warmth", "paper", "paper of 0 episodes",
-          "paper of x episodes", "sharp, width l2", "sharp, ties last", "sharp, speed 3", "sharp,width l1"})
+          "paper of x episodes", "sharp, width l2", "sharp, ties last", "sharp, speed 3", "sharp,width l1",
+          "sharp, confidence both"})
         EXPECT_THROW(parse_constants(text), InvalidArgument) << text;
 }
 

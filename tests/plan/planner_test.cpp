@@ -3,43 +3,33 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/plan/lookahead.hpp"
+#include "plan/line.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade {
 namespace {
 
-/// A line of `length` states: action 1 moves right (and stays at the end), action 0 stays.
-MixtureModel line(Index length, Index horizon) {
-    BaseKernel kernel{.name = "line", .rows = 2 * length, .columns = length, .offsets = {0}};
-    for (Index s = 0; s < length; ++s) {
-        for (const Index target : {s, std::min(s + 1, length - 1)}) {
-            kernel.targets.push_back(target);
-            kernel.probabilities.push_back(1);
-            kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
-        }
-    }
-    auto features = std::make_shared<const FeatureMap>(
-        FeatureMap::from_base_kernels(length, 2, std::vector<BaseKernel>{kernel}));
-    return MixtureModel(features, horizon, StartLaw(State{0}), Matrix::Ones(1, 1));
-}
+using testing::line;
+using testing::line_reward;
 
-/// 0.1 for staying in state 0, 1 for being in the last state.
-Reward line_reward(Index length, Index horizon) {
-    std::vector<double> values(static_cast<std::size_t>(2 * length), 0.0);
-    values.front() = 0.1;
-    values[values.size() - 2] = values.back() = 1;
-    return Reward({length, 2, horizon}, values);
+/// Every planner of the catalogue, cheap enough for many models.
+std::vector<std::pair<std::string, std::unique_ptr<Planner>>> cheap_planners() {
+    std::vector<std::pair<std::string, std::unique_ptr<Planner>>> result;
+    for (const PlannerEntry& entry : planners())
+        result.emplace_back(entry.name,
+                            make_planner(entry.name == "uct" ? "uct?simulations=20" : entry.name));
+    return result;
 }
 
 TEST(Planners, NoneBeatsTheOptimumAndClaimsHold) {
-    for (const PlannerEntry& entry : planners()) {
-        const auto planner = entry.make();
+    for (const auto& [name, planner] : cheap_planners()) {
         for (std::uint64_t seed = 0; seed < 60; ++seed) {
             Stream random = support::test_stream(seed);
             const Shape shape{4 + static_cast<Index>(seed % 11), 3, 1 + static_cast<Index>(seed % 7)};
@@ -49,9 +39,36 @@ TEST(Planners, NoneBeatsTheOptimumAndClaimsHold) {
             const Plan plan = planner->plan(model, reward);
             const double value = evaluate(model, plan.policy, reward).value;
             const double optimal = backward_induction(model, reward).value;
-            EXPECT_LE(value, optimal + 1e-12) << entry.name << ", seed " << seed;
-            EXPECT_LE(optimal - value, plan.claimed_accuracy + 1e-12) << entry.name << ", seed " << seed;
-            EXPECT_NEAR(plan.claimed_value, value, 1e-12) << entry.name << ", seed " << seed;
+            EXPECT_LE(value, optimal + 1e-12) << name << ", seed " << seed;
+            EXPECT_LE(optimal - value, plan.claimed_accuracy + 1e-12) << name << ", seed " << seed;
+            EXPECT_EQ(plan.claimed_value.has_value(), name != "uct");
+            if (plan.claimed_value) {
+                EXPECT_NEAR(*plan.claimed_value, value, 1e-12) << name << ", seed " << seed;
+            }
+        }
+    }
+}
+
+TEST(Planners, TheExactOnesAreOptimalAtEveryStateThatCanBeReached) {
+    for (const char* name : {"backward-induction", "linear-program", "policy-iteration"}) {
+        for (std::uint64_t seed = 0; seed < 40; ++seed) {
+            Stream random = support::test_stream(seed, 1);
+            const Shape shape{5 + static_cast<Index>(seed % 9), 1 + static_cast<Index>(seed % 4),
+                              1 + static_cast<Index>(seed % 6)};
+            const MixtureModel model = support::random_model(
+                random, {.shape = shape, .start_law = seed % 3 == 0, .homogeneous = seed % 2 == 0});
+            const Reward reward = seed % 2 == 0 ? support::random_reward(random, shape)
+                                                : support::random_sparse_reward(random, shape);
+            const Plan plan = make_planner(name)->plan(model, reward);
+            EXPECT_LE(plan.claimed_accuracy, 1e-8) << name << ", seed " << seed;
+            const Matrix values = evaluate(model, plan.policy, reward).values;
+            const Matrix optimal = backward_induction(model, reward).values;
+            const Matrix reached = occupancy(model, plan.policy);
+            for (Step h = 0; h < shape.horizon; ++h)
+                for (State s = 0; s < shape.states; ++s)
+                    if (reached.row(h).segment(shape.pair(s, 0), shape.actions).sum() > 1e-6) {
+                        EXPECT_NEAR(values(h, s), optimal(h, s), 1e-8) << name << ", seed " << seed;
+                    }
         }
     }
 }
@@ -63,8 +80,38 @@ TEST(Planners, AreFoundByTheirDistinctNames) {
         EXPECT_FALSE(entry.summary.empty()) << entry.name;
         EXPECT_NE(make_planner(entry.name), nullptr);
     }
-    EXPECT_TRUE(names.contains("backward-induction"));
-    EXPECT_TRUE(names.contains("lookahead"));
+    EXPECT_EQ(names, (std::set<std::string>{"backward-induction", "linear-program", "lookahead",
+                                            "policy-iteration", "rollout", "uct"}));
+}
+
+TEST(Planners, ParametersHaveAMeaningAndTheirDefaultIsAllowed) {
+    for (const PlannerEntry& entry : planners()) {
+        for (const RequestParameter& parameter : entry.parameters) {
+            EXPECT_FALSE(parameter.meaning.empty()) << entry.name << ", " << parameter.name;
+            EXPECT_NO_THROW(make_planner(entry.name + "?" + parameter.name + "=" + parameter.default_value))
+                << entry.name << ", " << parameter.name;
+        }
+    }
+    for (const char* request :
+         {"uct?simulations=0", "uct?exploration=-1", "uct?exploration=nan", "uct?sims=3", "rollout?depth=0",
+          "rollout?base=best", "lookahead?depth=x", "lookahead?", "backward-induction?depth=2",
+          "policy-iteration?sweeps=-1", "", "?"})
+        EXPECT_THROW(make_planner(request), InvalidArgument) << request;
+}
+
+TEST(Planners, ParametersReachThePlanner) {
+    const MixtureModel model = line(4, 6);
+    const Reward reward = line_reward(4, 6);
+    const auto value = [&](const char* request) {
+        return evaluate(model, make_planner(request)->plan(model, reward).policy, reward).value;
+    };
+    EXPECT_NEAR(value("lookahead?depth=3"), 0.6, 1e-14);
+    EXPECT_NEAR(value("lookahead?depth=5"), 3.0, 1e-14);
+    // Always staying is worth 0.6; one more step of sight does not reach the end.
+    EXPECT_NEAR(value("rollout?base=first&depth=1"), 0.6, 1e-14);
+    EXPECT_NEAR(value("rollout?base=first&depth=6"), 3.0, 1e-14);
+    EXPECT_NEAR(value("policy-iteration?start=first"), 3.0, 1e-14);
+    EXPECT_LT(value("policy-iteration?start=first&sweeps=1"), 2.0);
 }
 
 TEST(Planners, AnUnknownNameIsAnsweredWithThoseThatExist) {
@@ -83,14 +130,14 @@ TEST(Planners, AnUnknownNameIsAnsweredWithThoseThatExist) {
 TEST(Planners, RefuseARewardOfAnotherShape) {
     const MixtureModel model = support::random_model(1, {.shape = {5, 3, 4}});
     for (const PlannerEntry& entry : planners()) {
-        EXPECT_THROW(entry.make()->plan(model, Reward::constant({5, 3, 2}, 1)), InvalidArgument);
+        EXPECT_THROW(make_planner(entry.name)->plan(model, Reward::constant({5, 3, 2}, 1)), InvalidArgument);
     }
 }
 
 TEST(Planner, APolicyOfAnotherShapeIsRefused) {
     class Careless final : public Planner {
         Plan do_plan(const MixtureModel&, const Reward&) const override {
-            return Plan{Policy::uniform({2, 2, 2}), 0, 0};
+            return Plan{Policy::uniform({2, 2, 2}), 0.0, 0};
         }
     };
     const MixtureModel model = support::random_model(1, {.shape = {5, 3, 4}});
@@ -104,13 +151,13 @@ TEST(Lookahead, MissesWhatIsBeyondItsSight) {
     const MixtureModel model = line(4, 6);
     const Reward reward = line_reward(4, 6);
     for (const Index depth : {1, 2, 3}) {
-        EXPECT_NEAR(LookaheadPlanner(depth).plan(model, reward).claimed_value, 0.6, 1e-14) << depth;
+        EXPECT_NEAR(LookaheadPlanner(depth).plan(model, reward).claimed_value.value(), 0.6, 1e-14) << depth;
     }
     for (const Index depth : {5, 6, 50}) {
-        EXPECT_NEAR(LookaheadPlanner(depth).plan(model, reward).claimed_value, 3.0, 1e-14) << depth;
+        EXPECT_NEAR(LookaheadPlanner(depth).plan(model, reward).claimed_value.value(), 3.0, 1e-14) << depth;
     }
-    EXPECT_NEAR(make_planner("lookahead")->plan(model, reward).claimed_value, 0.6, 1e-14);
-    EXPECT_NEAR(make_planner("backward-induction")->plan(model, reward).claimed_value, 3.0, 1e-14);
+    EXPECT_NEAR(make_planner("lookahead")->plan(model, reward).claimed_value.value(), 0.6, 1e-14);
+    EXPECT_NEAR(make_planner("backward-induction")->plan(model, reward).claimed_value.value(), 3.0, 1e-14);
 }
 
 TEST(Lookahead, IsExactWhenItSeesTheHorizon) {

@@ -150,25 +150,5 @@ TEST(Catalogue, RefusesParametersThatTheVariantDoesNotTake) {
     EXPECT_SAYS(refusal("builtin:lock?variant=reset&outcomes=2"), "only end does");
 }
 
-TEST(FamilyArguments, TellsWhatWasGivenFromWhatWasNot) {
-    std::vector<FamilyParameter> parameters(2);
-    parameters[0].name = "a";
-    parameters[0].default_value = "2";
-    parameters[0].maximum = 9;
-    parameters[1] = parameters[0];
-    parameters[1].name = "b";
-    parameters[1].derived = true;
-    const FamilyArguments plain("f", parameters, {});
-    EXPECT_FALSE(plain.given("a"));
-    EXPECT_EQ(plain.integer("a"), 2);
-    EXPECT_EQ(plain.integer_or("b", 7), 7);
-    EXPECT_THROW(plain.integer("b"), BrokenInvariant);
-    EXPECT_THROW(plain.integer("c"), BrokenInvariant);
-    const FamilyArguments full("f", parameters, {{"a", "4"}, {"b", "5"}});
-    EXPECT_TRUE(full.given("a"));
-    EXPECT_EQ(full.integer("a"), 4);
-    EXPECT_EQ(full.integer_or("b", 7), 5);
-}
-
 }  // namespace
 }  // namespace alidade

@@ -24,6 +24,14 @@ enum class FisherBonus {
     none,      ///< nothing: uniformly random actions, the baseline
 };
 
+/// Which confidence sets a run's certificates rest on.
+enum class ConfidenceChoice {
+    own,         ///< the algorithm's own
+    regression,  ///< value-targeted regression
+    likelihood,  ///< likelihood ratios; base models only
+    both,        ///< what both have in common, half of delta each
+};
+
 /// Whose constants an explorer uses, and how.
 struct Constants {
     RegressionConstants regression;
@@ -31,6 +39,7 @@ struct Constants {
     Ties ties = Ties::unclipped;
     FisherBonus bonus = FisherBonus::sqrt;  ///< of the likelihood explorer
     bool prequential = false;               ///< its predictions on the way count as a further mixture
+    ConfidenceChoice confidence = ConfidenceChoice::own;
 
     bool operator==(const Constants&) const = default;
 };
@@ -47,5 +56,8 @@ Ties parse_ties(std::string_view text);
 /// "sqrt", "gain", "leverage" or "none".
 FisherBonus parse_bonus(std::string_view text);
 std::string to_string(FisherBonus bonus);
+/// "own", or "regression", "likelihood" or both with a comma between, in either order.
+ConfidenceChoice parse_confidence(std::string_view text);
+std::string to_string(ConfidenceChoice choice);
 
 }  // namespace alidade

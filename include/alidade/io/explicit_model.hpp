@@ -97,7 +97,13 @@ ExplicitModel collect(const ExplicitRows& rows);
 /// within 1e-9. Names the state and choice, and the sum.
 void validate(const ExplicitModel& model, std::string_view where);
 
-/// Points of each choice divided by their sum, which validate() has found to be near one.
+/// Points of each choice divided by their sum. Choices whose sum is not positive and finite are left alone,
+/// for validate() to refuse.
 void normalise(ExplicitModel& model);
+
+/// How readers of model files take what they find.
+struct ModelReadOptions {
+    bool normalise = false;  ///< divide the points of each choice by their sum before checking it
+};
 
 }  // namespace alidade

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,13 +10,16 @@
 #include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/request/arguments.hpp"
 
 namespace alidade {
 
-/// What a planner returns. Nothing in it is believed: certificates re-evaluate the policy.
+/// What a planner returns. Nothing in it is believed: certificates re-evaluate the policy, and measure()
+/// (plan/measurement.hpp) says whether the claims were true.
 struct Plan {
     Policy policy;
-    double claimed_value = 0;     ///< of the policy in the model, as the planner says
+    std::optional<double>
+        claimed_value;            ///< of the policy in the model, as the planner says; empty: no claim
     double claimed_accuracy = 0;  ///< how far below optimal in the model it may be; infinity if unknown
 };
 
@@ -34,13 +38,15 @@ private:
 struct PlannerEntry {
     std::string name;     ///< as typed: "backward-induction"
     std::string summary;  ///< one sentence
-    std::function<std::unique_ptr<Planner>()> make;
+    std::vector<RequestParameter> parameters;
+    std::function<std::unique_ptr<Planner>(const RequestArguments&)> make;
 };
 
 /// All built-in planners.
 const std::vector<PlannerEntry>& planners();
 
-/// The planner of that name. Throws InvalidArgument with the names that exist.
-std::unique_ptr<Planner> make_planner(std::string_view name);
+/// The planner of "NAME" or "NAME?parameter=value&...". Throws InvalidArgument with the names that exist if
+/// there is none of that name, and as RequestArguments does.
+std::unique_ptr<Planner> make_planner(std::string_view request);
 
 }  // namespace alidade

@@ -15,7 +15,8 @@ enum class Purpose : std::uint64_t {
     test = 6,         ///< tests and benchmarks
     width = 7,        ///< starts of width searches
     aggregation = 8,  ///< draws that turn simulators into base kernels
-    reward = 9,       ///< random rewards that are asked for by name
+    tree_search = 9,  ///< episodes drawn by a planner
+    reward = 10,      ///< random rewards that are asked for by name
 };
 
 /// One block of Philox4x64-10: four words for a counter and a key.

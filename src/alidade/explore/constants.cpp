@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view paper_prefix = "paper of ", paper_suffix = " episodes";
 constexpr std::string_view without = "sharp without ", width_prefix = "width ", ties_prefix = "ties ",
-                           bonus_prefix = "bonus ", prequential = "prequential";
+                           bonus_prefix = "bonus ", prequential = "prequential",
+                           confidence_prefix = "confidence ";
 
 const char* name_of(WidthMethod method) {
     switch (method) {
@@ -25,6 +26,20 @@ const char* name_of(WidthMethod method) {
             break;
     }
     return "l1";
+}
+
+const char* name_of(ConfidenceChoice choice) {
+    switch (choice) {
+        case ConfidenceChoice::own:
+            return "own";
+        case ConfidenceChoice::regression:
+            return "regression";
+        case ConfidenceChoice::likelihood:
+            return "likelihood";
+        case ConfidenceChoice::both:
+            break;
+    }
+    return "regression,likelihood";
 }
 
 const char* name_of(FisherBonus bonus) {
@@ -74,6 +89,8 @@ std::string to_string(const Constants& constants) {
     if (constants.bonus != FisherBonus::sqrt)
         text += fmt::format(", {}{}", bonus_prefix, name_of(constants.bonus));
     if (constants.prequential) text += fmt::format(", {}", prequential);
+    if (constants.confidence != ConfidenceChoice::own)
+        text += fmt::format(", {}{}", confidence_prefix, name_of(constants.confidence));
     return text;
 }
 
@@ -94,10 +111,12 @@ Constants parse_constants(std::string_view text) {
             constants.bonus = parse_bonus(part.substr(bonus_prefix.size()));
         else if (part == prequential)
             constants.prequential = true;
+        else if (part.starts_with(confidence_prefix))
+            constants.confidence = parse_confidence(part.substr(confidence_prefix.size()));
         else
             throw InvalidArgument(
-                fmt::format("constants have '{}'; must be 'width ..', 'ties ..', 'bonus ..' or "
-                            "'prequential'",
+                fmt::format("constants have '{}'; must be 'width ..', 'ties ..', 'bonus ..', 'prequential' "
+                            "or 'confidence ..'",
                             part));
     }
     return constants;
@@ -118,6 +137,19 @@ FisherBonus parse_bonus(std::string_view text) {
          {FisherBonus::sqrt, FisherBonus::gain, FisherBonus::leverage, FisherBonus::none})
         if (text == name_of(bonus)) return bonus;
     throw InvalidArgument(fmt::format("bonus is '{}'; must be sqrt, gain, leverage or none", text));
+}
+
+std::string to_string(ConfidenceChoice choice) {
+    return name_of(choice);
+}
+
+ConfidenceChoice parse_confidence(std::string_view text) {
+    if (text == "likelihood,regression") return ConfidenceChoice::both;
+    for (const ConfidenceChoice choice : {ConfidenceChoice::own, ConfidenceChoice::regression,
+                                          ConfidenceChoice::likelihood, ConfidenceChoice::both})
+        if (text == name_of(choice)) return choice;
+    throw InvalidArgument(fmt::format(
+        "confidence is '{}'; must be own, regression, likelihood or regression,likelihood", text));
 }
 
 Ties parse_ties(std::string_view text) {

@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/certify/deviation.hpp"
-#include "alidade/certify/reward_free.hpp"
-#include "alidade/confidence/width_table.hpp"
 #include "alidade/error.hpp"
 #include "alidade/model/parallel.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/likelihood.hpp"
+#include "set_knowledge.hpp"
 
 namespace alidade {
 
@@ -234,14 +232,8 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const Exp
     const std::vector<LikelihoodSet> sets = likelihood_sets(rows, wanted, starts);
     std::vector<ConfidenceSet> ellipsoids;
     for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
-    WidthTable widths(static_cast<Index>(sets.size()), *task.features);
-    const TangentFeatures tangent(*task.features, ParameterSet::of(*task.features).space());
-    bracket_widths(*task.features, tangent, ellipsoids, effort, options.threads, widths);
-    LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(ellipsoids),
-                         options.delta);
-    RewardFreeCertificate certificate = certify_reward_free(
-        learned, DeviationTable(learned, widths), {.trajectory_kl = true, .hybrid = true, .ltv = true});
-    return {std::move(learned), std::move(certificate), counts.episodes()};
+    return detail::knowledge_of(task, std::move(ellipsoids), options.delta, effort, options.threads,
+                                counts.episodes());
 }
 
 }  // namespace alidade

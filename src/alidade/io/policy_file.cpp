@@ -5,6 +5,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/io/json_file.hpp"
+#include "alidade/io/policy_json.hpp"
 #include "alidade/io/text_file.hpp"
 
 namespace alidade {
@@ -64,17 +65,21 @@ Cells parse_cells(const json& rows, const Shape& shape, const std::string& file)
 
 }  // namespace
 
-Policy read_policy(const std::filesystem::path& path, const Shape& shape) {
-    validate(shape);
-    const json document = read_json(path);
-    const std::string file = path.string();
-    check_object(document, {"policy"}, file);
-    const json& rows = list(member(document, "policy", file), file + ": \"policy\"");
+Policy policy_of(const json& rows, const Shape& shape, const std::string& file) {
+    list(rows, file + ": \"policy\"");
     expects(static_cast<Index>(rows.size()) == shape.horizon,
             "{}: \"policy\" has {} rows; must have {}, one for each step", file, rows.size(), shape.horizon);
     Cells cells = parse_cells(rows, shape, file);
     return cells.stochastic ? Policy::stochastic(shape, std::move(cells.probabilities))
                             : Policy::deterministic(shape, std::move(cells.actions));
+}
+
+Policy read_policy(const std::filesystem::path& path, const Shape& shape) {
+    validate(shape);
+    const json document = read_json(path);
+    const std::string file = path.string();
+    check_object(document, {"policy"}, file);
+    return policy_of(member(document, "policy", file), shape, file);
 }
 
 void write_policy(const std::filesystem::path& path, const Policy& policy) {

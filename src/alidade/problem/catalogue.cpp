@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/address.hpp"
 #include "alidade/problem/families/families.hpp"
-#include "alidade/problem/nearest_name.hpp"
+#include "alidade/request/nearest_name.hpp"
+#include "alidade/request/request.hpp"
 
 namespace alidade {
 namespace {
@@ -40,12 +40,10 @@ Problem make_builtin(std::string_view uri) {
     expects(is_builtin(uri),
             "'{}' is not the address of a built-in problem; one looks like {}NAME?parameter=value", uri,
             prefix);
-    const std::string_view rest = uri.substr(prefix.size());
-    const std::size_t question = rest.find('?');
-    const Family& family = find_family(rest.substr(0, question));
-    std::map<std::string, std::string> given;
-    if (question != std::string_view::npos) given = parse_query(uri, rest.substr(question + 1));
-    return family.make(FamilyArguments(fmt::format("{}{}", prefix, family.name), family.parameters, given));
+    const Request request = parse_request(uri.substr(prefix.size()), uri);
+    const Family& family = find_family(request.name);
+    return family.make(
+        FamilyArguments(fmt::format("{}{}", prefix, family.name), family.parameters, request.given));
 }
 
 }  // namespace alidade

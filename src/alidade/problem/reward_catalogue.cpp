@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/address.hpp"
 #include "alidade/problem/families/parameters.hpp"
-#include "alidade/problem/nearest_name.hpp"
 #include "alidade/problem/random_reward.hpp"
 #include "alidade/random/samplers.hpp"
+#include "alidade/request/nearest_name.hpp"
+#include "alidade/request/request.hpp"
 
 namespace alidade {
 namespace {
@@ -115,9 +115,8 @@ Reward make_reward(const Problem& problem, std::string_view address) {
                                           suggestion(name, names), fmt::join(names, ", ")));
     }
     const std::string where = fmt::format("reward {}", name);
-    std::map<std::string, std::string> given;
-    if (name.size() < address.size()) given = parse_query(where, address.substr(name.size() + 1));
-    return kind->make(problem.shape(), FamilyArguments(where, kind->parameters, given));
+    const Request request = parse_request(address, where);
+    return kind->make(problem.shape(), FamilyArguments(where, kind->parameters, request.given));
 }
 
 }  // namespace alidade

@@ -1,4 +1,4 @@
-#include "alidade/problem/nearest_name.hpp"
+#include "alidade/request/nearest_name.hpp"
 
 #include <gtest/gtest.h>
 

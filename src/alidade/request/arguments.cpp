@@ -1,3 +1,5 @@
+#include "alidade/request/arguments.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -5,8 +7,7 @@
 #include <optional>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/catalogue.hpp"
-#include "alidade/problem/nearest_name.hpp"
+#include "alidade/request/nearest_name.hpp"
 
 namespace alidade {
 namespace {
@@ -34,11 +35,11 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool takes(const FamilyParameter& parameter, std::string_view variant) {
+bool takes(const RequestParameter& parameter, std::string_view variant) {
     return parameter.variants.empty() || contains(parameter.variants, variant);
 }
 
-void check_number(bool is_number, double value, const FamilyParameter& parameter, std::string_view where,
+void check_number(bool is_number, double value, const RequestParameter& parameter, std::string_view where,
                   std::string_view text) {
     const bool integer = parameter.kind != ParameterKind::real;
     expects(is_number && value >= parameter.minimum && value <= parameter.maximum,
@@ -46,7 +47,7 @@ void check_number(bool is_number, double value, const FamilyParameter& parameter
             integer ? "an integer" : "a number", parameter.minimum, parameter.maximum);
 }
 
-void check_value(const FamilyParameter& parameter, std::string_view where, const std::string& text) {
+void check_value(const RequestParameter& parameter, std::string_view where, const std::string& text) {
     switch (parameter.kind) {
         case ParameterKind::integer: {
             const std::optional<Index> value = parse<Index>(text);
@@ -76,10 +77,10 @@ void check_value(const FamilyParameter& parameter, std::string_view where, const
     }
 }
 
-/// The variant asked for, checked; empty for families that have none.
-std::string chosen_variant(std::string_view where, const std::vector<FamilyParameter>& parameters,
+/// The variant asked for, checked; empty where there are none.
+std::string chosen_variant(std::string_view where, const std::vector<RequestParameter>& parameters,
                            const std::map<std::string, std::string>& given) {
-    for (const FamilyParameter& parameter : parameters) {
+    for (const RequestParameter& parameter : parameters) {
         if (parameter.name != "variant") continue;
         const auto found = given.find(parameter.name);
         if (found == given.end()) return parameter.default_value;
@@ -90,9 +91,9 @@ std::string chosen_variant(std::string_view where, const std::vector<FamilyParam
 }
 
 void check_name(const std::string& name, std::string_view where, std::string_view variant,
-                const std::vector<FamilyParameter>& parameters) {
+                const std::vector<RequestParameter>& parameters) {
     std::vector<std::string> names, usable, owners;
-    for (const FamilyParameter& parameter : parameters) {
+    for (const RequestParameter& parameter : parameters) {
         if (!contains(names, parameter.name)) names.push_back(parameter.name);
         if (takes(parameter, variant)) usable.push_back(parameter.name);
         if (parameter.name == name)
@@ -107,14 +108,14 @@ void check_name(const std::string& name, std::string_view where, std::string_vie
 
 }  // namespace
 
-FamilyArguments::FamilyArguments(std::string_view where, const std::vector<FamilyParameter>& parameters,
-                                 const std::map<std::string, std::string>& given) {
+RequestArguments::RequestArguments(std::string_view where, const std::vector<RequestParameter>& parameters,
+                                   const std::map<std::string, std::string>& given) {
     const std::string variant = chosen_variant(where, parameters, given);
     for (const auto& [name, value] : given) {
         check_name(name, where, variant, parameters);
         given_.insert(name);
     }
-    for (const FamilyParameter& parameter : parameters) {
+    for (const RequestParameter& parameter : parameters) {
         if (!takes(parameter, variant)) continue;
         const auto found = given.find(parameter.name);
         if (found == given.end() && parameter.derived) continue;
@@ -124,35 +125,35 @@ FamilyArguments::FamilyArguments(std::string_view where, const std::vector<Famil
     }
 }
 
-const std::string& FamilyArguments::raw(std::string_view name) const {
+const std::string& RequestArguments::raw(std::string_view name) const {
     const auto found = values_.find(name);
-    ensures(found != values_.end(), "a family asks for its parameter '{}', which has no value", name);
+    ensures(found != values_.end(), "something asks for its parameter '{}', which has no value", name);
     return found->second;
 }
 
-Index FamilyArguments::integer(std::string_view name) const {
+Index RequestArguments::integer(std::string_view name) const {
     const std::optional<Index> value = parse<Index>(raw(name));
-    ensures(value.has_value(), "a family reads its parameter '{}' as an integer, but it is '{}'", name,
+    ensures(value.has_value(), "something reads its parameter '{}' as an integer, but it is '{}'", name,
             raw(name));
     return *value;
 }
 
-double FamilyArguments::real(std::string_view name) const {
+double RequestArguments::real(std::string_view name) const {
     const std::optional<double> value = parse<double>(raw(name));
-    ensures(value.has_value(), "a family reads its parameter '{}' as a number, but it is '{}'", name,
+    ensures(value.has_value(), "something reads its parameter '{}' as a number, but it is '{}'", name,
             raw(name));
     return *value;
 }
 
-const std::string& FamilyArguments::text(std::string_view name) const {
+const std::string& RequestArguments::text(std::string_view name) const {
     return raw(name);
 }
 
-std::vector<Index> FamilyArguments::integers(std::string_view name) const {
+std::vector<Index> RequestArguments::integers(std::string_view name) const {
     std::vector<Index> values;
     for (std::string_view part : split(raw(name), ',')) {
         const std::optional<Index> value = parse<Index>(part);
-        ensures(value.has_value(), "a family reads its parameter '{}' as integers, but it is '{}'", name,
+        ensures(value.has_value(), "something reads its parameter '{}' as integers, but it is '{}'", name,
                 raw(name));
         values.push_back(*value);
     }

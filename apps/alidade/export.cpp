@@ -1,0 +1,279 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "alidade/io/layered_view.hpp"
+#include "alidade/io/model_formats.hpp"
+#include "commands.hpp"
+#include "interruption.hpp"
+#include "numbers.hpp"
+#include "recall.hpp"
+#include "reward_choice.hpp"
+#include "table.hpp"
+#include "user_error.hpp"
+
+namespace alidade::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Above so many intervals they are had from closed forms: the solver would take minutes.
+constexpr Index most_exact_intervals = 300'000;
+/// Labels of states cost readers a bit for each state and label.
+constexpr Index most_state_labels = 1'000;
+
+struct Arguments {
+    std::string folder, format = model_formats().front().name, view = "point", output;
+    std::vector<std::string> rewards;
+    bool stationary = false, overwrite = false, rescale = false;
+    int threads = 0;
+};
+
+/// Ctrl-C while a file is written.
+struct Interrupted {};
+
+/// The rows of a view, until somebody types Ctrl-C.
+class InterruptibleRows final : public ExplicitRows {
+public:
+    InterruptibleRows(const ExplicitRows& rows, const Interruption& interruption)
+        : ExplicitRows(rows.header()), rows_(rows), interruption_(interruption) {}
+
+private:
+    void do_read(Index state, ExplicitState& row) const override {
+        if (interruption_.requested()) throw Interrupted{};
+        rows_.read(state, row);
+    }
+    const ExplicitRows& rows_;
+    const Interruption& interruption_;
+};
+
+BranchKind kind_of(const std::string& view) {
+    for (const BranchKind kind : {BranchKind::point, BranchKind::interval, BranchKind::parametric})
+        if (name_of(kind) == view) return kind;
+    throw UserError(
+        fmt::format("there is no view '{}'", view),
+        {"--view", "a file holds one kind of transitions", "--view point, interval or parametric"});
+}
+
+/// The name of a reward in the file: what was typed, or the file's name without its extension.
+std::string reward_name(const std::string& choice, const Problem& problem) {
+    for (const NamedReward& named : problem.rewards())
+        if (named.name == choice) return choice;
+    return std::filesystem::path(choice).stem().string();
+}
+
+void require_free(const Arguments& given) {
+    if (given.overwrite || !std::filesystem::exists(given.output)) return;
+    throw UserError(fmt::format("'{}' exists", given.output),
+                    {"-o", "what is in it would be lost", "another path, or --overwrite"});
+}
+
+LayeredOptions layered_options(const Arguments& given, const Problem& problem, const LearnedModel& learned,
+                               const Voice& voice) {
+    LayeredOptions options;
+    options.view = kind_of(given.view);
+    options.unroll = !given.stationary;
+    options.threads = thread_count(given.threads);
+    options.action_names = problem.description().action_names;
+    if (problem.shape().states <= most_state_labels) options.state_names = problem.description().state_names;
+    for (const std::string& choice : given.rewards) {
+        const ScaledReward reward = choose_reward(choice, problem, given.rescale, voice);
+        options.rewards.emplace_back(reward_name(choice, problem), reward.reward);
+        if (reward.scale != RewardScale{})
+            voice.say(fmt::format(
+                "In {} it stays between 0 and 1: a value of x there stands for {} + {} x.", given.output,
+                reward.scale.offset * static_cast<double>(problem.shape().horizon), reward.scale.scale));
+    }
+    const auto intervals = static_cast<Index>(learned.sets().size()) * learned.model().features().entries();
+    options.exact_intervals = intervals <= most_exact_intervals;
+    if (options.view == BranchKind::interval && !options.exact_intervals)
+        voice.say(fmt::format("{} intervals: by closed forms, which are a little wider than need be.",
+                              with_commas(intervals)));
+    return options;
+}
+
+std::string claim_of(const LearnedModel& learned, BranchKind view) {
+    const double zeta = learned.misspecification();
+    switch (view) {
+        case BranchKind::point:
+            return "The learned model. What its plans are worth in truth: alidade certify RUN --reward R "
+                   "--policy "
+                   "plan.json.";
+        case BranchKind::interval:
+            return fmt::format(
+                "With probability {} all true transition probabilities lie in their intervals at once{}. "
+                "That the "
+                "intervals of a step belong to the same weights is lost: values computed from the file are "
+                "sound, "
+                "but looser than those of alidade plan and certify.",
+                1 - learned.delta(),
+                zeta > 0 ? ", as far as the system only goes where some base model goes" : "");
+        default:
+            return zeta > 0 ? fmt::format(
+                                  "Some weights give a model whose transition laws are within {} in total "
+                                  "variation of the true ones. The confidence set is not in the file.",
+                                  zeta)
+                            : "The true model is this file with its weights put in (each at least 0, those "
+                              "of a step "
+                              "at most 1 together). The confidence set, which says which weights the data "
+                              "allow, is "
+                              "not in the file.";
+    }
+}
+
+struct Written {
+    std::vector<std::filesystem::path> files;
+    std::int64_t bytes = 0;
+    double seconds = 0;
+};
+
+Written write(const Arguments& given, const ModelFormat& format, const ExplicitRows& rows) {
+    const Interruption interruption;
+    const auto begin = std::chrono::steady_clock::now();
+    Written written;
+    written.files =
+        explaining({fmt::format("-o '{}'", given.output), "nothing was written",
+                    "another path, name or format; a P dictionary holds one reward"},
+                   [&] { return write_model(format, given.output, InterruptibleRows(rows, interruption)); });
+    for (const auto& file : written.files)
+        written.bytes += static_cast<std::int64_t>(std::filesystem::file_size(file));
+    written.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return written;
+}
+
+/// Complaints that would come after long work come before it.
+void check_arguments(const Arguments& given, const ModelFormat& format, const Problem& problem) {
+    const BranchKind kind = kind_of(given.view);
+    if (std::find(format.writes.begin(), format.writes.end(), kind) == format.writes.end())
+        throw UserError(fmt::format("format {} cannot hold the {} view", format.name, given.view),
+                        {"--view", "what it would leave out is what the view is for",
+                         kind == BranchKind::point ? "another --as" : "--view point, or --as drn"});
+    if (given.stationary && !problem.homogeneous())
+        throw UserError("--stationary with weights that depend on the step",
+                        {fmt::format("run folder '{}'", given.folder),
+                         "one set of states cannot say at which step it is", "leave --stationary out"});
+    require_free(given);
+}
+
+void report(const Arguments& given, const LearnedModel& learned, const ExplicitHeader& header,
+            const ModelFormat& format, const Written& written, const Voice& voice) {
+    const Index steps =
+        learned.shape().horizon +
+        (header.labels.end() != std::find(header.labels.begin(), header.labels.end(), "start") ? 1 : 0);
+    const std::string usage = format.usage({given.output, header, steps, given.stationary ? steps : 0});
+    const std::string claim = claim_of(learned, header.kind);
+    if (voice.json()) {
+        ordered_json object;
+        object["format"] = given.format;
+        object["view"] = given.view;
+        object["unrolled"] = !given.stationary;
+        object["states"] = header.states;
+        object["choices"] = header.choices;
+        object["branches"] = header.branches;
+        object["parameters"] = header.parameters;
+        object["labels"] = header.labels;
+        object["rewards"] = header.rewards;
+        object["initial_state"] = header.initial_states.at(0);
+        object["steps"] = steps;
+        object["delta"] = learned.delta();
+        object["claim"] = claim;
+        object["usage"] = usage;
+        object["files"] = ordered_json::array();
+        for (const auto& file : written.files) object["files"].push_back(file.string());
+        object["bytes"] = written.bytes;
+        object["seconds"] = written.seconds;
+        voice.object(object);
+        return;
+    }
+    std::string names;
+    for (const auto& file : written.files) names += (names.empty() ? "" : ", ") + file.string();
+    std::string text = fmt::format(
+        "{} {} ({}, {} view): {} states, {} choices, {} branches; {} in {}\n", voice.bold("Wrote"), names,
+        given.format, given.view, with_commas(header.states), with_commas(header.choices),
+        with_commas(header.branches), memory_size(written.bytes), duration(written.seconds));
+    text += paragraph(claim, voice.width());
+    text += "To read it:\n";
+    for (std::size_t from = 0; from < usage.size();) {
+        const std::size_t end = usage.find('\n', from);
+        text += "  " + usage.substr(from, end - from) + "\n";
+        from = end == std::string::npos ? usage.size() : end + 1;
+    }
+    voice.result(text);
+}
+
+int export_model(const Arguments& given, const Voice& voice) {
+    const RunStore store = open_run(given.folder);
+    const Problem& problem = store.problem();
+    const ModelFormat format =
+        explaining({"--as", "only formats that are known can be written", "alidade export --help names them"},
+                   [&] { return find_model_format(given.format); });
+    check_arguments(given, format, problem);
+    const Knowledge knowledge = recall(store, thread_count(given.threads));
+    const LearnedModel& learned = knowledge.learned;
+    const auto options = layered_options(given, problem, learned, voice);
+    const auto view =
+        explaining({fmt::format("the model of run folder '{}'", given.folder),
+                    "a file that left something out would be another model", "alidade export --help"},
+                   [&] { return std::make_unique<LayeredView>(learned, options); });
+    try {
+        const Written written = write(given, format, *view);
+        report(given, learned, view->header(), format, written, voice);
+    } catch (const Interrupted&) {
+        voice.say("Interrupted: nothing was written.");
+        return 130;
+    }
+    return 0;
+}
+
+std::string format_names() {
+    std::string names;
+    for (const ModelFormat& format : model_formats())
+        if (!format.writes.empty())
+            names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", format.name, format.summary);
+    return names;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Chosen& chosen) {
+    CLI::App* command =
+        app.add_subcommand("export", "Write a run's model for another tool, and say how it is read there");
+    const auto given = std::make_shared<Arguments>();
+    command->add_option("RUN", given->folder, "Folder of a run")->required();
+    command->add_option("--as", given->format, format_names())->capture_default_str();
+    command
+        ->add_option("--view", given->view,
+                     "point: the learned model; interval: bounds of every transition probability; "
+                     "parametric: probabilities as functions of the weights")
+        ->capture_default_str();
+    command->add_option("-o,--output", given->output, "The file to write")->required();
+    command
+        ->add_option("--reward", given->rewards,
+                     "A .json or .npz file, or a reward that the problem names; may be repeated")
+        ->allow_extra_args(false);
+    command->add_flag("--rescale", given->rescale, "Map rewards outside [0, 1] onto it");
+    command->add_flag("--stationary", given->stationary,
+                      "Do not unroll: only for weights that are the same at all steps; the reader must count "
+                      "steps");
+    command->add_flag("--overwrite", given->overwrite, "Replace a file that exists");
+    command->add_option("--threads", given->threads, "For intervals; 0: all cores")->capture_default_str();
+    command->footer(
+        "Unrolled, state h*S+s of the file is state s at step h; every choice of the last step leads to a "
+        "state\n"
+        "labelled end. What holds with probability 1 - delta: in the interval view, every true transition\n"
+        "probability lies in its interval, all at once; values computed from the intervals are sound, but "
+        "looser\n"
+        "than those of alidade plan and certify, because the file does not say that they share their "
+        "weights. In\n"
+        "the parametric view the true model is the file with its weights put in; which weights the data "
+        "allow is\n"
+        "not in the file.");
+    add_voice_flags(*command, chosen);
+    command->callback(
+        [=, &chosen] { chosen.work = [given](const Voice& voice) { return export_model(*given, voice); }; });
+}
+
+}  // namespace alidade::app

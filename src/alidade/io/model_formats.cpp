@@ -1,0 +1,157 @@
+#include "alidade/io/model_formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "alidade/error.hpp"
+#include "alidade/io/drn_file.hpp"
+#include "alidade/io/gym_file.hpp"
+
+namespace alidade {
+namespace {
+
+using std::filesystem::path;
+
+constexpr BranchKind every_kind[] = {BranchKind::point, BranchKind::interval, BranchKind::parametric};
+
+/// A path as shells and Python read it between single quotes.
+std::string quoted(const path& file) {
+    return fmt::format("'{}'", file.string());
+}
+
+/// What to ask a model checker for: the most that can be earned. Intervals whose lower end is 0 leave the
+/// graph open, for which Storm only counts steps.
+std::string property_of(const WrittenModel& model) {
+    if (model.header.rewards.empty())
+        return fmt::format("Pmax=? [F<={} \"{}\"]", model.steps,
+                           model.header.labels.empty() ? "LABEL" : model.header.labels.back());
+    std::string name = model.header.rewards[0];
+    std::ranges::replace(name, ' ', '_');
+    const bool count = model.step_bound > 0 || model.header.kind == BranchKind::interval;
+    return fmt::format("R{{\"{}\"}}max=? [{}]", name,
+                       count ? fmt::format("C<={}", model.steps) : std::string("F \"end\""));
+}
+
+std::string drn_usage(const WrittenModel& model) {
+    const std::string property = property_of(model);
+    const std::string file = quoted(model.path);
+    const std::string check = fmt::format("formula = stormpy.parse_properties('{}')[0]\n", property);
+    const std::int64_t start = model.header.initial_states.at(0);
+    switch (model.header.kind) {
+        case BranchKind::point:
+            return fmt::format(
+                "storm -drn {} --prop '{}'\nimport stormpy\nmodel = stormpy.build_model_from_drn({})\n{}"
+                "print(stormpy.model_checking(model, formula).get_value({}))\n",
+                file, property, file, check, start);
+        case BranchKind::interval:
+            return fmt::format(
+                "import stormpy\nmodel = stormpy.build_model_from_drn[stormpy.Interval]({})\n{}"
+                "for nature in 'ROBUST', 'COOPERATIVE':  # the best value is at least, at most\n"
+                "    mode = getattr(stormpy.UncertaintyResolutionMode, nature)\n"
+                "    print(stormpy.model_checking(model, formula, "
+                "uncertainty_resolution_mode=mode).get_value({}))\n",
+                file, check, start);
+        default:
+            return fmt::format(
+                "import stormpy, stormpy.pars\n"
+                "model = stormpy.build_model_from_drn[stormpy.RationalFunction]({})\n"
+                "weights = {{p: stormpy.pars.RationalFunctionCoefficient(0.01) for p in "
+                "model.collect_all_parameters()}}\n"
+                "one = stormpy.pars.ModelInstantiator(model).instantiate(weights)\n{}"
+                "print(stormpy.model_checking(one, formula).get_value({}))\n",
+                file, check, start);
+    }
+}
+
+std::string gym_usage(const WrittenModel& model) {
+    return fmt::format(
+        "import json\nP = json.load(open({}))['P']\n"
+        "P = [[P[str(s)][str(a)] for a in range(len(P[str(s)]))] for s in range(len(P))]\nV = [0] * len(P)\n"
+        "for _ in range({}):\n"
+        "    V = [max(sum(p * (r + (not done) * V[n]) for p, n, r, done in row) for row in rows) for rows in "
+        "P]\n"
+        "print(V[{}])\n",
+        quoted(model.path), model.steps, model.header.initial_states.at(0));
+}
+
+std::string listed(const std::vector<BranchKind>& kinds) {
+    std::string text;
+    for (const BranchKind kind : kinds) text += (text.empty() ? "" : ", ") + std::string(name_of(kind));
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::string_view name_of(BranchKind kind) {
+    static constexpr std::string_view names[] = {"point", "interval", "parametric"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+const std::vector<ModelFormat>& model_formats() {
+    static const std::vector<ModelFormat> formats = {
+        {.name = "drn",
+         .extensions = {".drn"},
+         .summary = "Storm's direct encoding; read by storm and stormpy",
+         .writes = {std::begin(every_kind), std::end(every_kind)},
+         .reads = {std::begin(every_kind), std::end(every_kind)},
+         .write =
+             [](const path& file, const ExplicitRows& rows) {
+                 write_drn(file, rows);
+                 return std::vector{file};
+             },
+         .read = [](const path& file, const ModelReadOptions& options) { return read_drn(file, options); },
+         .usage = drn_usage},
+        {.name = "gym",
+         .extensions = {".json"},
+         .summary = "the P dictionary of Gymnasium's toy-text environments, in JSON; one reward",
+         .writes = {BranchKind::point},
+         .reads = {BranchKind::point},
+         .write =
+             [](const path& file, const ExplicitRows& rows) {
+                 write_gym(file, rows);
+                 return std::vector{file};
+             },
+         .read = [](const path& file, const ModelReadOptions& options) { return read_gym(file, options); },
+         .usage = gym_usage},
+    };
+    return formats;
+}
+
+const ModelFormat& find_model_format(std::string_view name) {
+    std::string names;
+    for (const ModelFormat& format : model_formats()) {
+        if (format.name == name) return format;
+        names += (names.empty() ? "" : ", ") + format.name;
+    }
+    throw InvalidArgument(fmt::format("no model format is called '{}'; there are {}", name, names));
+}
+
+const ModelFormat* model_format_of(const path& file) {
+    const std::string extension = file.extension().string();
+    for (const ModelFormat& format : model_formats())
+        if (std::ranges::find(format.extensions, extension) != format.extensions.end()) return &format;
+    return nullptr;
+}
+
+std::vector<path> write_model(const ModelFormat& format, const path& file, const ExplicitRows& rows) {
+    const BranchKind kind = rows.header().kind;
+    expects(std::ranges::find(format.writes, kind) != format.writes.end(),
+            "format {} cannot hold {} models; it holds {}", format.name, name_of(kind),
+            listed(format.writes));
+    return format.write(file, rows);
+}
+
+ExplicitModel read_model(const path& file, const ModelReadOptions& options) {
+    const ModelFormat* const format = model_format_of(file);
+    std::string known;
+    for (const ModelFormat& each : model_formats())
+        if (!each.reads.empty())
+            for (const std::string& extension : each.extensions)
+                known += (known.empty() ? "" : ", ") + extension;
+    expects(format != nullptr && !format->reads.empty(), "{}: a model's file must end in one of {}",
+            file.string(), known);
+    return format->read(file, options);
+}
+
+}  // namespace alidade

@@ -1,0 +1,106 @@
+#include "alidade/confidence/intersection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+
+#include <cmath>
+
+#include "alidade/error.hpp"
+#include "alidade/random/samplers.hpp"
+#include "support/random_models.hpp"
+
+namespace alidade {
+namespace {
+
+/// An ellipsoid about a point near the middle of the simplex, with axes of very different lengths.
+ConfidenceSet random_set(Stream& random, Index d, double stretch) {
+    const ParameterSet simplex = ParameterSet::simplex(d);
+    Matrix rows(d - 1, d + 2);
+    for (Index i = 0; i < rows.rows(); ++i)
+        for (Index j = 0; j < rows.cols(); ++j) rows(i, j) = sample_normal(random) * (i == 0 ? stretch : 1.0);
+    const auto law = sample_dirichlet(random, d, 2.0);
+    const Vector centre = simplex.space().coordinates(Eigen::Map<const Vector>(law.data(), d));
+    const Matrix precision = rows * rows.transpose() + 0.1 * Matrix::Identity(d - 1, d - 1);
+    return ConfidenceSet(simplex, estimate_with(centre, precision), 0.5 + sample_uniform(random));
+}
+
+double log_volume(const ConfidenceSet& set) {
+    return static_cast<double>(set.dimension()) * std::log(set.radius()) -
+           0.5 * std::log(set.estimate().precision.determinant());
+}
+
+TEST(Intersection, ContainsEveryCommonMember) {
+    int common = 0, met = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Stream random = support::test_stream(seed, 41);
+        const Index d = 2 + static_cast<Index>(seed % 5);
+        const ConfidenceSet one = random_set(random, d, seed % 3 == 0 ? 30 : 1),
+                            two = random_set(random, d, seed % 4 == 0 ? 1e3 : 1);
+        std::vector<Vector> members;
+        for (int t = 0; t < 400; ++t) {
+            const auto law = sample_dirichlet(random, d, 0.8);
+            Vector weights = Eigen::Map<const Vector>(law.data(), d);
+            // Towards both centres by turns: most random points are in neither.
+            const double pull = sample_uniform(random);
+            weights = (1 - pull) * weights + pull * (t % 2 == 0 ? one.weights() : two.weights());
+            if (one.contains(weights) && two.contains(weights)) members.push_back(weights);
+        }
+        try {
+            const ConfidenceSet both = intersection(one, two);
+            ++met;
+            for (const Vector& weights : members) EXPECT_TRUE(both.contains(weights)) << "seed " << seed;
+            EXPECT_LE(log_volume(both), std::min(log_volume(one), log_volume(two)) + 1e-9);
+        } catch (const ModelContradiction&) {
+            EXPECT_TRUE(members.empty()) << "seed " << seed;
+        }
+        common += static_cast<int>(members.size());
+    }
+    EXPECT_GT(common, 1000);
+    EXPECT_GT(met, 100);
+}
+
+// In one dimension the ellipsoids are intervals: the best share's interval is found by hand from its
+// definition, over a fine grid of shares.
+TEST(Intersection, IsTheBestShareOfTwoIntervals) {
+    const ParameterSet simplex = ParameterSet::simplex(2);
+    const auto interval = [&](double centre, double half) {
+        return ConfidenceSet(simplex, estimate_with(Vector::Constant(1, centre), Matrix::Constant(1, 1, 4.0)),
+                             2 * half);
+    };
+    const ConfidenceSet both = intersection(interval(0.0, 0.3), interval(0.3, 0.28));
+    double least = 1;
+    for (int k = 1; k < 1000; ++k) {
+        const double a = k / 1000.0, one = a / 0.09, two = (1 - a) / 0.0784;
+        const double middle = two * 0.3 / (one + two);
+        const double left = 1 - one * middle * middle - two * (middle - 0.3) * (middle - 0.3);
+        least = std::min(least, std::sqrt(left / (one + two)));
+    }
+    const double half = both.radius() / both.estimate().factor(0, 0);
+    EXPECT_LT(half, 0.28);
+    EXPECT_NEAR(half, least, 1e-4 * least);
+}
+
+TEST(Intersection, OfASetWithItselfIsTheSet) {
+    Stream random = support::test_stream(3, 42);
+    const ConfidenceSet set = random_set(random, 4, 1);
+    EXPECT_NEAR(log_volume(intersection(set, set)), log_volume(set), 1e-6);
+}
+
+TEST(Intersection, OfSetsApartIsAContradiction) {
+    const ParameterSet simplex = ParameterSet::simplex(3);
+    const auto around = [&](Index i) {
+        return ConfidenceSet(
+            simplex,
+            estimate_with(simplex.space().coordinates(Vector::Unit(3, i)), 100 * Matrix::Identity(2, 2)),
+            1.0);
+    };
+    EXPECT_THROW(intersection(around(0), around(1)), ModelContradiction);
+    EXPECT_THROW(
+        intersection(around(0), ConfidenceSet(ParameterSet::simplex(2),
+                                              estimate_with(Vector::Zero(1), Matrix::Identity(1, 1)), 1.0)),
+        InvalidArgument);
+}
+
+}  // namespace
+}  // namespace alidade
