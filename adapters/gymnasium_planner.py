@@ -9,6 +9,7 @@ is what tutorials do with `env.unwrapped.P`; any solver written for that diction
 `value_iteration`. Exact up to rounding after H+1 sweeps, because the unrolled model has no cycles.
 """
 
+import json
 import sys
 
 import alidade_model
@@ -46,8 +47,20 @@ def value_iteration(P):
     return values, {s: max(P[s], key=lambda a: worth(P[s][a], values)) for s in P}
 
 
+def read(path):
+    """P and initial_state_distrib of a file of --planner-format gym, or of an alidade model."""
+    if not path.endswith(".npz"):
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        if "P" in document:
+            P = {int(s): {int(a): branches for a, branches in actions.items()}
+                 for s, actions in document["P"].items()}
+            return P, document["initial_state_distrib"]
+    return dictionary_of(alidade_model.read(path))
+
+
 def main(model_file, policy_file):
-    P, start = dictionary_of(alidade_model.read(model_file))
+    P, start = read(model_file)
     values, actions = value_iteration(P)
     value = sum(probability * values[s] for s, probability in enumerate(start))
     alidade_model.write_choices(policy_file, [actions[s] for s in range(len(P))], value, 0.0, "value iteration")

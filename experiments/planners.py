@@ -11,6 +11,7 @@ starting the interpreter and reading the policy back.
 """
 
 import json
+import math
 import shlex
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def row_of(tool, folder, name, planner):
     accuracy = measured["claimed_accuracy"]
     return [name, f"{measured['value']:.9f}", number(measured["epsilon_opt"]),
             "nothing" if accuracy is None else number(accuracy), "yes" if measured["claims_true"] else "NO",
-            f"{plan['loss_bound']:.4f}", number(plan["seconds"])]
+            f"{math.ceil(1e5 * plan['loss_bound']) / 1e5:.5f}", number(plan["seconds"])]
 
 
 def main():

@@ -20,6 +20,8 @@ ADAPTERS = Path(__file__).resolve().parents[2] / "adapters"
 # How far below the optimum: rounding, or what a tool says of itself.
 ACCURACY = {"storm": 1e-8, "quantecon": 1e-8, "pymdptoolbox": 1e-8, "mdpsolver": 1e-7, "gymnasium": 1e-8}
 
+OWN_FORMS = {"storm": ["drn"], "gymnasium": ["gym"]}  # what they read besides alidade's own
+
 
 def run(tool, *words):
     done = subprocess.run([str(tool), *map(str, words)], capture_output=True, text=True)
@@ -82,8 +84,9 @@ def main():
                 exact = json.loads(run(tool, "plan", folder, "--reward", reward, "--json", "--quiet"))["measured"]
                 for adapter, accuracy in ACCURACY.items():
                     began = time.monotonic()
-                    # Both forms of the model are read by the same few lines; take turns.
-                    measured = check(tool, folder, reward, adapter, "npz" if checks % 2 else "json")
+                    # Each reads several forms of the model; take turns.
+                    forms = ["json", "npz"] + OWN_FORMS.get(adapter, [])
+                    measured = check(tool, folder, reward, adapter, forms[number % len(forms)])
                     checks += 1
                     wrong = [reason for reason, bad in [
                         ("not optimal", measured["epsilon_opt"] > accuracy),

@@ -108,9 +108,35 @@ TEST(ConfidenceSet, ExactSupportIsBetweenMembersAndTheClosedForm) {
         EXPECT_LE(set.depth(bracket.witness), 1 + 1e-12);
         EXPECT_TRUE(set.parameters().contains(bracket.witness));
         for (const Vector& member : members) EXPECT_LE(member.dot(f), bracket.upper + 1e-12);
-        tighter += bracket.upper < set.support(f) - 1e-3;
+        tighter += bracket.upper < set.support(f) - 1e-6;
     }
-    EXPECT_GT(tighter, 10);
+    EXPECT_GE(tighter, 3);  // few are left where the closed form is not the maximum
+}
+
+// What range knows beyond the two balls and the simplex alone: never below the maximum of the solver, and
+// most of the way from the closed forms to it.
+TEST(ConfidenceSet, CutsTheBallAtTheFacesThatItCrosses) {
+    double by_closed_forms = 0, by_range = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const Index d = 2 + static_cast<Index>(seed % 6);
+        const ConfidenceSet set = random_set(seed, d, 0.5 + 0.1 * static_cast<double>(seed % 9), 0.3);
+        Stream random = support::test_stream(seed, 3);
+        for (int k = 0; k < 5; ++k) {
+            Vector f(d);
+            for (Index i = 0; i < d; ++i) f[i] = sample_normal(random);
+            const double norm = set.dual_norm(set.parameters().space().basis.transpose() * f);
+            const double ball =
+                std::min({set.weights().dot(f) + set.refined_radius() * norm,
+                          set.estimated_weights().dot(f) + set.radius() * norm, f.maxCoeff()});
+            const double exact = set.exact_support({f.data(), static_cast<std::size_t>(d)}).lower;
+            EXPECT_GE(set.support(f), exact - 1e-12) << "seed " << seed;
+            EXPECT_LE(set.support(f), ball + 1e-15) << "seed " << seed;
+            by_closed_forms += ball - exact;
+            by_range += set.support(f) - exact;
+        }
+    }
+    RecordProperty("left", std::to_string(by_range / by_closed_forms));
+    EXPECT_LT(by_range, 0.4 * by_closed_forms);
 }
 
 TEST(ConfidenceSet, ProjectsWeightsInItsOwnMetric) {

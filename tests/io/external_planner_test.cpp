@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "alidade/io/drn_file.hpp"
 #include "alidade/io/npz.hpp"
 #include "alidade/io/planning_model.hpp"
 #include "io/files.hpp"
@@ -210,6 +211,49 @@ TEST(PlanningModel, NpzHasOneRowForEachStepStateAndAction) {
     }
     for (const auto& [state, probability] : model.start().atoms())
         EXPECT_EQ(arrays.at("start").reals[static_cast<std::size_t>(state)], probability);
+}
+
+TEST(PlanningModel, EveryFormatForModelsWritesTheUnrolledModel) {
+    const TemporaryFolder folder;
+    for (const bool start_law : {false, true}) {
+        const MixtureModel model = small_model(start_law);
+        Stream random = support::test_stream(4);
+        const Reward reward = support::random_reward(random, shape);
+        find_planning_format("drn").write(folder / "m.drn", model, reward);
+        const ExplicitModel written = read_drn(folder / "m.drn");
+        const Index states = start_law ? 6 : 5;
+        ASSERT_EQ(written.header.states, states);
+        EXPECT_EQ(written.header.rewards, std::vector<std::string>{"r"});
+        EXPECT_EQ(written.header.initial_states,
+                  std::vector<std::int64_t>{start_law ? 5 : model.start().atoms()[0].first});
+        for (std::size_t state = 0; state < 4; ++state) {
+            const ExplicitState& row = written.states[state];
+            ASSERT_EQ(row.choices(), 3);
+            const auto h = static_cast<Step>(state / 2);
+            for (std::size_t a = 0; a < 3; ++a) {
+                const auto pair = static_cast<Index>(state % 2 * 3 + a);
+                EXPECT_EQ(row.choice_rewards[a], reward.at(h)[static_cast<std::size_t>(pair)]);
+                const auto first = static_cast<std::size_t>(row.offsets[a]);
+                const auto law = model.probabilities(h, pair);
+                ASSERT_EQ(row.offsets[a + 1] - row.offsets[a], h == 1 ? 1 : std::ssize(law));
+                if (h == 1) {
+                    EXPECT_EQ(row.targets[first], 4);
+                }
+                for (std::size_t i = 0; h == 0 && i < law.size(); ++i) {
+                    EXPECT_EQ(row.targets[first + i], 2 + model.features().targets(pair)[i]);
+                    EXPECT_NEAR(row.lower[first + i], law[i], 1e-15);
+                }
+            }
+        }
+        EXPECT_EQ(written.states[4].targets, std::vector<std::int64_t>{4});
+        if (start_law) {
+            EXPECT_EQ(written.states[5].targets.size(), model.start().atoms().size());
+        }
+    }
+    for (const PlanningFormat& format : planning_formats())
+        EXPECT_NO_THROW(
+            format.write(folder / ("m" + format.extension), small_model(), Reward::constant(shape, 1)))
+            << format.name;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,6 +28,15 @@ struct ConfidenceRecord {
 
     bool operator==(const ConfidenceRecord&) const = default;
 };
+
+namespace detail {
+/// A face theta_i = 0 of the simplex that a ball crosses.
+struct CrossedFace {
+    Index feature;   ///< i
+    double square;   ///< squared dual norm of e_i
+    double tangent;  ///< s / sqrt(1 - s^2), s the centre's theta_i over the ball's reach in that direction
+};
+}  // namespace detail
 
 /// How the radius about the projection of the estimate is had from that about the estimate.
 enum class RefinedRadius {
@@ -64,9 +74,9 @@ public:
     double depth(const Vector& weights) const;
     /// |x| in the dual metric, for x in tangent coordinates.
     double dual_norm(const Vector& x) const;
-    /// Bounds of weights . direction over all members: the tighter of both balls' closed forms and the
-    /// parameter set's own range, on each side. `lower` never exceeds the true minimum, `upper` is never
-    /// below the true maximum.
+    /// Bounds of weights . direction over all members: the tightest of both balls' closed forms, the
+    /// parameter set's own range, and, where a ball crosses faces of the simplex, that of the ball cut there,
+    /// on each side. `lower` never exceeds the true minimum, `upper` is never below the true maximum.
     Interval range(std::span<const double> direction) const;
     /// range(direction).upper: the support function, from above.
     double support(const Vector& direction) const { return range({direction.data(), features_size()}).upper; }
@@ -90,7 +100,10 @@ public:
     static ConfidenceSet from_record(const ConfidenceRecord& record);
 
 private:
+    static constexpr Index most_coordinates = 32;  // beyond, balls are not cut
+
     std::size_t features_size() const noexcept { return static_cast<std::size_t>(features()); }
+    double cut_half_width(std::array<double, most_coordinates> w, double square, double sign) const;
 
     struct Parts {
         ParameterSet parameters;
@@ -100,6 +113,7 @@ private:
         Matrix dual_map;  // factor^-1 basis', p x d: its product with a direction has the dual norm
         double radius;
         double refined_radius;
+        std::vector<detail::CrossedFace> faces;  // crossed by the ball about the projection
     };
     std::shared_ptr<const Parts> parts_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "alidade/error.hpp"
 #include "alidade/theory/regression.hpp"
@@ -19,6 +20,19 @@ double rounding_of(const Projection& projection, const RidgeEstimate& estimate, 
     const double offset = (estimate.coordinates - projection.coordinates).norm();
     return unit *
            (radius * radius + estimate.factor.norm() * ((1 + offset) * radius + 2 * projection.residual));
+}
+
+/// Faces theta_i = 0 that the ball of that radius about `centre` crosses. `dual` has |dual f| as the dual
+/// norm of a direction f.
+std::vector<detail::CrossedFace> crossed_faces(const Vector& centre, const Matrix& dual, double radius) {
+    std::vector<detail::CrossedFace> faces;
+    for (Index i = 0; i < centre.size(); ++i) {
+        const double square = dual.col(i).squaredNorm(), reach = radius * std::sqrt(square);
+        if (!(centre[i] < 0.999999 * reach)) continue;
+        const double sine = std::max(0.0, centre[i]) / reach;
+        faces.push_back({i, square, sine / std::sqrt(1 - sine * sine)});
+    }
+    return faces;
 }
 
 }  // namespace
@@ -38,8 +52,12 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate
     if (how == RefinedRadius::doubled) refined = 2 * radius;
     Vector estimated = parameters.space().weights(estimate.coordinates);
     Matrix dual_map = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
-    parts_ = std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection),
-                                                 std::move(estimated), std::move(dual_map), radius, refined});
+    std::vector<detail::CrossedFace> faces;
+    if (parameters.kind() == ParameterSetKind::simplex && dual_map.rows() <= most_coordinates)
+        faces = crossed_faces(projection.weights, dual_map, refined);
+    parts_ =
+        std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection), std::move(estimated),
+                                            std::move(dual_map), radius, refined, std::move(faces)});
 }
 
 double ConfidenceSet::depth(const Vector& weights) const {
@@ -72,10 +90,12 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
         least = std::min(least, f[i]);
     }
     double square = 0;
+    std::array<double, most_coordinates> dual{};
     for (Index k = 0; k < p; ++k) {
         double sum = 0;
         for (Index i = 0; i < d; ++i) sum += parts_->dual_map(k, i) * f[i];
         square += sum * sum;
+        if (k < most_coordinates) dual[static_cast<std::size_t>(k)] = sum;
     }
     const double norm = std::sqrt(square);
     if (parts_->parameters.kind() != ParameterSetKind::simplex) {
@@ -85,8 +105,42 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
     }
     // Both balls hold at once, and so does the parameter set [theory §3a, §3g].
     const double radius = parts_->radius * norm, refined = parts_->refined_radius * norm;
-    return {std::max({at_estimate - radius, at_projection - refined, least}),
-            std::min({at_estimate + radius, at_projection + refined, most})};
+    Interval result{std::max({at_estimate - radius, at_projection - refined, least}),
+                    std::min({at_estimate + radius, at_projection + refined, most})};
+    if (!parts_->faces.empty() && norm > 0) {
+        result.upper = std::min(result.upper, at_projection + cut_half_width(dual, square, 1));
+        result.lower = std::max(result.lower, at_projection - cut_half_width(dual, square, -1));
+    }
+    return result;
+}
+
+// theta_i >= 0, so f . theta <= (f + lambda) . theta for all lambda >= 0, and the ball bounds the right side:
+// one round of minimising it over each lambda_i of a face that the ball crosses, in closed form. Any lambda
+// is valid. With w the dual vector of f + lambda and v_i that of e_i, lambda_i v_i is never longer than w, so
+// that no digits are lost.
+double ConfidenceSet::cut_half_width(std::array<double, most_coordinates> w, double square,
+                                     double sign) const {
+    const Index p = dimension();
+    double moved = 0;
+    for (Index k = 0; k < p; ++k) w[static_cast<std::size_t>(k)] *= sign;
+    for (const detail::CrossedFace& face : parts_->faces) {
+        const double* v = parts_->dual_map.col(face.feature).data();
+        double along = 0;
+        for (Index k = 0; k < p; ++k) along += w[static_cast<std::size_t>(k)] * v[k];
+        along /= face.square;
+        if (along >= 0) continue;
+        const double across = std::sqrt(std::max(0.0, square / face.square - along * along));
+        const double lambda = -along - across * face.tangent;
+        if (lambda <= 0) continue;
+        square = 0;
+        for (Index k = 0; k < p; ++k) {
+            double& element = w[static_cast<std::size_t>(k)];
+            element += lambda * v[k];
+            square += element * element;
+        }
+        moved += lambda * parts_->projection.weights[face.feature];
+    }
+    return moved + parts_->refined_radius * std::sqrt(square);
 }
 
 SupportFunction ConfidenceSet::support_function(SupportOptions options) const {

@@ -5,6 +5,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/io/json_file.hpp"
+#include "alidade/io/layered_view.hpp"
 #include "alidade/io/policy_json.hpp"
 
 namespace alidade {
@@ -12,19 +13,16 @@ namespace {
 
 using nlohmann::json;
 
-/// One choice for each state of the unrolled model: H*S of them, then `end`, then perhaps `start`.
 Policy policy_of_choices(const json& choices, const Shape& shape, const std::string& file) {
-    const auto size = static_cast<Index>(list(choices, file + ": \"choices\"").size());
-    const Index decisions = shape.horizon * shape.states;
-    expects(size == decisions + 1 || size == decisions + 2,
-            "{}: \"choices\" has {} elements; {} states over {} steps need {}, or {} with a start state",
-            file, size, shape.states, shape.horizon, decisions + 1, decisions + 2);
-    std::vector<std::int32_t> actions;
-    for (Index i = 0; i < decisions; ++i)
-        actions.push_back(static_cast<std::int32_t>(position(
-            choices[static_cast<std::size_t>(i)], shape.actions - 1,
-            fmt::format("{}: choice of step {}, state {}", file, i / shape.states, i % shape.states))));
-    return Policy::deterministic(shape, std::move(actions));
+    std::vector<std::int32_t> flat;
+    for (const json& choice : list(choices, file + ": \"choices\""))
+        flat.push_back(static_cast<std::int32_t>(position(choice, std::numeric_limits<std::int32_t>::max(),
+                                                          fmt::format("{}: choice {}", file, flat.size()))));
+    try {
+        return policy_from_flat(shape, flat);
+    } catch (const InvalidArgument& error) {
+        throw InvalidArgument(fmt::format("{}: \"choices\": {}", file, error.what()));
+    }
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "alidade/error.hpp"
+#include "alidade/io/model_formats.hpp"
 #include "alidade/io/npz.hpp"
 #include "alidade/io/text_file.hpp"
+#include "alidade/io/unrolled_model.hpp"
 
 namespace alidade {
 namespace {
@@ -68,16 +71,31 @@ void write_npz_model(const std::filesystem::path& path, const MixtureModel& mode
     write_npz(path, arrays, NpzCompression::stored);
 }
 
-}  // namespace
-
-const std::vector<PlanningFormat>& planning_formats() {
-    static const std::vector<PlanningFormat> formats{
+std::vector<PlanningFormat> all_formats() {
+    std::vector<PlanningFormat> formats{
         {"json", ".json", "One JSON object, sparse, with what all steps share written once.",
          write_json_model},
         {"npz", ".npz",
          "NumPy arrays: a SciPy CSR matrix of H*S*A rows, rewards (H, S, A) and the start law.",
          write_npz_model},
     };
+    for (const ModelFormat& format : model_formats()) {
+        const bool points = std::ranges::find(format.writes, BranchKind::point) != format.writes.end();
+        const bool known = std::ranges::find(formats, format.name, &PlanningFormat::name) != formats.end();
+        if (!points || known) continue;
+        formats.push_back(
+            {format.name, format.extensions.front(), format.summary + " The unrolled model.",
+             [&format](const std::filesystem::path& path, const MixtureModel& model, const Reward& reward) {
+                 write_model(format, path, UnrolledModel(model, reward));
+             }});
+    }
+    return formats;
+}
+
+}  // namespace
+
+const std::vector<PlanningFormat>& planning_formats() {
+    static const std::vector<PlanningFormat> formats = all_formats();
     return formats;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How tight bounds for single rewards are after 10^4 episodes, against the study's figures and against the truth.
 
-    rewards.py [--tool PATH] [--quick]
+    reward_bounds.py [--tool PATH] [--quick]
 
 Mean loss bound of each method over the rewards of a run, for several seeds of problem and run. The study's rewards
 are not known in detail; here they are the kinds of `alidade reward list`, in turn, with seeds 1, 2, .... Every bound
