@@ -18,11 +18,11 @@ namespace {
 constexpr std::size_t contributions_shown = 5;
 constexpr Index weights_shown = 12;
 
+}  // namespace
+
 double value_in_unit(double value, const Shape& shape, const RewardScale& scale) {
     return static_cast<double>(shape.horizon) * scale.offset + scale.scale * value;
 }
-
-}  // namespace
 
 ordered_json to_json(const Measurement& measured, const Plan& plan, const Shape& shape,
                      const RewardScale& scale) {

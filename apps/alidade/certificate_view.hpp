@@ -14,6 +14,9 @@
 
 namespace alidade::app {
 
+/// A value over all steps, in the unit of the reward's file.
+double value_in_unit(double value, const Shape& shape, const RewardScale& scale);
+
 /// {reward_free, vacuous, method, candidates}.
 nlohmann::ordered_json to_json(const RewardFreeCertificate& certificate);
 /// [{step, state, action, amount, state_name, action_name}, ...], the largest first.

@@ -11,7 +11,8 @@
 #include "fit_view.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
-#include "reward_choice.hpp"
+#include "reward_batch.hpp"
+#include "table.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -22,8 +23,9 @@ using nlohmann::ordered_json;
 constexpr double agreement = 1e-12;
 
 struct Arguments {
-    std::string folder, reward, policy;
-    bool rescale = false;
+    std::string folder;
+    RewardFlags rewards;
+    std::vector<std::string> policies;
     int threads = 0;
     double fit_level = default_fit_level;
 };
@@ -82,55 +84,129 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const std::op
     return contradicted(fit) ? 4 : 0;
 }
 
-int certify_policy(const Arguments& given, const RunStore& store, const Knowledge& knowledge,
-                   const std::optional<ModelFit>& fit, const Voice& voice) {
-    const Problem& problem = store.problem();
-    const ScaledReward reward = choose_reward(given.reward, problem, given.rescale, voice);
-    const Policy policy = explaining(
-        {fmt::format("policy file '{}'", given.policy),
-         "a policy must say what to do at every step and state",
+Policy policy_of(const std::string& file, const Problem& problem) {
+    return explaining(
+        {fmt::format("policy file '{}'", file), "a policy must say what to do at every step and state",
          "{\"policy\": [[action for each state] for each step]}, counted from 0; alidade plan -o writes one"},
-        [&] { return read_policy(given.policy, problem.shape()); });
-    const RewardCertificate certificate = certify_reward(knowledge, reward.reward, policy);
+        [&] { return read_policy(file, problem.shape()); });
+}
+
+int certify_policy(const std::string& file, const CalledReward& reward, const RunStore& store,
+                   const Knowledge& knowledge, const std::optional<ModelFit>& fit, const Voice& voice) {
+    const Problem& problem = store.problem();
+    const Policy policy = policy_of(file, problem);
+    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
     if (voice.json()) {
-        ordered_json object = to_json(certificate, problem.shape(), reward.scale);
+        ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);
         object["delta"] = certificate.failure_probability;
         if (fit) object["model_check"] = to_json(*fit, problem);
         voice.object(object);
     } else {
-        voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), given.policy, given.reward) +
-                     describe(certificate, problem.shape(), reward.scale) +
+        voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), file, reward.name) +
+                     describe(certificate, problem.shape(), reward.scaled.scale) +
                      (fit ? describe(*fit, problem, voice) : ""));
     }
     return contradicted(fit) ? 4 : 0;
 }
 
+/// Rewards and policies in pairs; a single one of either goes with all of the other.
+struct Pairs {
+    std::vector<CalledReward> rewards;
+    std::vector<std::string> files;
+    std::vector<Policy> policies;
+
+    std::size_t size() const { return std::max(rewards.size(), files.size()); }
+    const CalledReward& reward(std::size_t i) const { return rewards[rewards.size() == 1 ? 0 : i]; }
+    const std::string& file(std::size_t i) const { return files[files.size() == 1 ? 0 : i]; }
+    const Policy& policy(std::size_t i) const { return policies[policies.size() == 1 ? 0 : i]; }
+};
+
+Pairs pair_up(std::vector<CalledReward> rewards, const std::vector<std::string>& files,
+              const Problem& problem) {
+    if (rewards.size() != files.size() && rewards.size() != 1 && files.size() != 1)
+        throw UserError(
+            fmt::format("{} rewards are given and {} policies", rewards.size(), files.size()),
+            {"the command line", "each policy is certified for its own reward, in the order given",
+             "as many --policy as rewards, one --policy for all of them, or one reward for all policies"});
+    Pairs pairs{std::move(rewards), files, {}};
+    for (const std::string& file : files) pairs.policies.push_back(policy_of(file, problem));
+    return pairs;
+}
+
+int certify_many(const Pairs& pairs, const RunStore& store, const Knowledge& knowledge,
+                 const std::optional<ModelFit>& fit, int threads, const Voice& voice) {
+    const Problem& problem = store.problem();
+    const BatchOutcome outcome = certify_batch(
+        knowledge, pairs.size(),
+        [&](std::size_t i) {
+            return RewardQuestion{pairs.reward(i).scaled.reward, pairs.policy(i)};
+        },
+        threads, voice);
+    const double delta = knowledge.certificate.failure_probability;
+    ordered_json list = ordered_json::array();
+    std::vector<Table::Column> columns{{"reward", Table::Align::left}, {"policy", Table::Align::left}};
+    for (Table::Column& column : certificate_columns()) columns.push_back(std::move(column));
+    Table table(std::move(columns));
+    for (std::size_t i = 0; i < outcome.certificates.size(); ++i) {
+        const RewardScale& scale = pairs.reward(i).scaled.scale;
+        ordered_json object = to_json(outcome.certificates[i], problem.shape(), scale);
+        object["method"] = best_method(outcome.certificates[i]);
+        object["reward"] = pairs.reward(i).name;
+        object["policy"] = pairs.file(i);
+        list.push_back(std::move(object));
+        std::vector<std::string> cells{pairs.reward(i).name, pairs.file(i)};
+        for (std::string& cell : certificate_cells(outcome.certificates[i], problem.shape(), scale))
+            cells.push_back(std::move(cell));
+        table.add(std::move(cells));
+    }
+    if (voice.json()) {
+        ordered_json object;
+        object["certificates"] = std::move(list);
+        object["delta"] = delta;
+        if (fit) object["model_check"] = to_json(*fit, problem);
+        add_batch_end(object, outcome, pairs.size());
+        voice.object(object);
+    } else {
+        voice.result(fmt::format("{} {}\n", outcome.certificates.size(), voice.bold("certificates")) +
+                     table.text() + batch_footer(outcome, pairs.size(), delta) +
+                     (fit ? describe(*fit, problem, voice) : ""));
+    }
+    return contradicted(fit) ? 4 : outcome.exit_code();
+}
+
 int certify(const Arguments& given, const Voice& voice) {
-    if (given.reward.empty() != given.policy.empty())
-        throw UserError(fmt::format("{} is given without {}", given.reward.empty() ? "--policy" : "--reward",
-                                    given.reward.empty() ? "--reward" : "--policy"),
+    const bool rewards_given = given.rewards.given();
+    if (rewards_given == given.policies.empty())
+        throw UserError(fmt::format("{} is given without {}", rewards_given ? "--reward" : "--policy",
+                                    rewards_given ? "--policy" : "--reward"),
                         {"the command line", "what a policy is worth depends on both",
                          "alidade certify RUN --reward FILE --policy FILE, or neither"});
     require_fit_level(given.fit_level);
     const RunStore store = open_run(given.folder);
-    const Knowledge knowledge = recall(store, thread_count(given.threads));
+    const int threads = thread_count(given.threads);
+    const Knowledge knowledge = recall(store, threads);
     const std::optional<ModelFit> fit = stored_fit(store, given.fit_level);
-    return given.reward.empty() ? certify_run(store, knowledge, fit, voice)
-                                : certify_policy(given, store, knowledge, fit, voice);
+    if (!rewards_given) return certify_run(store, knowledge, fit, voice);
+    std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
+    if (!given.rewards.batch() && given.policies.size() == 1)
+        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, fit, voice);
+    return certify_many(pair_up(std::move(rewards), given.policies, store.problem()), store, knowledge, fit,
+                        threads, voice);
 }
 
 }  // namespace
 
 void add_certify(CLI::App& app, Chosen& chosen) {
     CLI::App* command = app.add_subcommand(
-        "certify", "Compute a run's certificate again, or certify any policy for a reward");
+        "certify", "Compute a run's certificate again, or certify any policies for rewards");
     const auto given = std::make_shared<Arguments>();
     command->add_option("RUN", given->folder, "Folder of a run")->required();
-    command->add_option("--reward", given->reward,
-                        "A .json or .npz file, or a reward that the problem names");
-    command->add_option("--policy", given->policy,
-                        "A .json file: {\"policy\": [[action per state] per step]}");
-    command->add_flag("--rescale", given->rescale, "Map rewards outside [0, 1] onto it, and the bounds back");
+    add_reward_flags(*command, given->rewards);
+    command
+        ->add_option("--policy", given->policies,
+                     "A .json file: {\"policy\": [[action per state] per step]}; one for each reward, or one "
+                     "for all")
+        ->allow_extra_args(false);
     command
         ->add_option("--fit-level", given->fit_level,
                      "Probability of calling a right model contradicted; 0: no check")

@@ -23,6 +23,7 @@ void add_plan(CLI::App& app, Chosen& chosen);
 void add_certify(CLI::App& app, Chosen& chosen);
 void add_export(CLI::App& app, Chosen& chosen);
 void add_audit(CLI::App& app, Chosen& chosen);
+void add_reward(CLI::App& app, Chosen& chosen);
 void add_bound(CLI::App& app, Chosen& chosen);
 
 /// Registers --json and --quiet, which every command has.

@@ -3,7 +3,7 @@
 namespace alidade::app {
 
 /// While one exists, the first Ctrl-C (or SIGTERM) is only noted, so that the work can be stored; a second
-/// one ends the program at once.
+/// one ends the program at once. One inside another shares what it notes.
 class Interruption {
 public:
     Interruption();

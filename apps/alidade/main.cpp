@@ -48,6 +48,7 @@ void add_all(CLI::App& app, Chosen& chosen) {
     add_certify(app, chosen);
     add_export(app, chosen);
     add_audit(app, chosen);
+    add_reward(app, chosen);
     add_bound(app, chosen);
     for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->group("Commands");
     app.get_formatter()->label("SUBCOMMAND", "COMMAND");

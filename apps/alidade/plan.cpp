@@ -1,18 +1,22 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "alidade/certify/reward_certificate.hpp"
+#include "alidade/certify/robust_plan.hpp"
 #include "alidade/io/policy_file.hpp"
 #include "alidade/plan/measurement.hpp"
+#include "caution_view.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "fit_view.hpp"
 #include "numbers.hpp"
 #include "planner_choice.hpp"
 #include "recall.hpp"
-#include "reward_choice.hpp"
+#include "reward_batch.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -21,52 +25,71 @@ namespace {
 using nlohmann::ordered_json;
 
 struct Arguments {
-    std::string folder, reward, output;
+    std::string folder, output;
     PlannerFlags planner;
-    bool rescale = false;
+    RewardFlags rewards;
+    int threads = 0;
 };
 
-int plan(const Arguments& given, const Voice& voice) {
-    const RunStore store = open_run(given.folder);
-    const Problem& problem = store.problem();
-    const ScaledReward reward = choose_reward(given.reward, problem, given.rescale, voice);
-    PlannerChoice planner(given.planner);
-    const Knowledge knowledge = recall(store, 1);
-    if (const auto fit = stored_fit(store, default_fit_level); fit && fit->contradicted)
-        voice.say(
-            fmt::format("warning: the data of this run contradict the mixture, on which all bounds rest; see "
-                        "alidade certify {}.",
-                        given.folder));
+/// What a planner made of a reward.
+struct Planned {
+    Plan plan;
+    Measurement measured;
+    double seconds;
+    std::optional<Caution> caution;  ///< of a robust plan
+};
 
+/// Nothing if Ctrl-C ended the planner's command.
+std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flags, const CalledReward& called,
+                                const LearnedModel& learned, const Voice& voice) {
+    const Reward& reward = called.scaled.reward;
     const auto begin = std::chrono::steady_clock::now();
-    const std::optional<Plan> planned = planner.plan(knowledge.learned.model(), reward.reward);
+    std::optional<Plan> found = planner.plan(learned.model(), reward);
+    if (!found) return std::nullopt;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const Measurement measured = measure(learned.model(), reward, *found);
+    Planned planned{std::move(*found), measured, seconds, {}};
+    if (const std::string lie = false_claims(measured, planned.plan, learned.shape(), called.scaled.scale);
+        !lie.empty())
+        voice.say("warning: " + lie);
+    if (flags.robust()) planned.caution = caution_of(learned, reward, planned.plan.policy);
+    return planned;
+}
+
+ordered_json plan_json(const Planned& planned, const RewardCertificate& certificate, const Arguments& given,
+                       const CalledReward& reward, const Shape& shape) {
+    const RewardScale& scale = reward.scaled.scale;
+    ordered_json object = to_json(certificate, shape, scale);
+    object["planner"] = given.planner.planner;
+    object["measured"] = to_json(planned.measured, planned.plan, shape, scale);
+    object["reward"] = reward.name;
+    object["delta"] = certificate.failure_probability;
+    if (planned.caution) object["caution"] = to_json(*planned.caution, shape, scale);
+    object["policy"] = to_json(planned.plan.policy);
+    object["seconds"] = planned.seconds;
+    return object;
+}
+
+int plan_one(const Arguments& given, const CalledReward& reward, PlannerChoice& planner,
+             const Knowledge& knowledge, const Voice& voice) {
+    const Shape& shape = knowledge.learned.shape();
+    const RewardScale& scale = reward.scaled.scale;
+    const std::optional<Planned> planned = plan_for(planner, given.planner, reward, knowledge.learned, voice);
     if (!planned) {
         voice.say("Interrupted; the planner's command was killed, and nothing was written.");
         return 130;
     }
-    const Plan& found = *planned;
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const Measurement measured = measure(knowledge.learned.model(), reward.reward, found);
-    const RewardCertificate certificate = certify_reward(knowledge, reward.reward, found.policy);
-    if (!given.output.empty()) writing([&] { write_policy(given.output, found.policy); });
-
-    if (const std::string lie = false_claims(measured, found, problem.shape(), reward.scale); !lie.empty())
-        voice.say("warning: " + lie);
+    const Policy& policy = planned->plan.policy;
+    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
+    if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
     if (voice.json()) {
-        ordered_json object = to_json(certificate, problem.shape(), reward.scale);
-        object["planner"] = given.planner.planner;
-        object["measured"] = to_json(measured, found, problem.shape(), reward.scale);
-        object["reward"] = given.reward;
-        object["delta"] = certificate.failure_probability;
-        object["policy"] = to_json(found.policy);
-        object["seconds"] = seconds;
-        voice.object(object);
+        voice.object(plan_json(*planned, certificate, given, reward, shape));
         return 0;
     }
-    std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), given.reward,
-                                   given.planner.planner, duration(seconds));
-    text += describe(measured, problem.shape(), reward.scale);
-    text += describe(certificate, problem.shape(), reward.scale);
+    std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), reward.name,
+                                   given.planner.planner, duration(planned->seconds));
+    text += describe(planned->measured, shape, scale) + describe(certificate, shape, scale);
+    if (planned->caution) text += describe(*planned->caution, shape, scale);
     if (given.output.empty())
         text += "  To keep the policy, add -o plan.json.\n";
     else
@@ -75,18 +98,121 @@ int plan(const Arguments& given, const Voice& voice) {
     return 0;
 }
 
+/// Where a batch's policies go: DIR/NAME.json for the reward NAME or its file's name. Refuses two of a kind.
+std::vector<std::filesystem::path> policy_files(const std::string& folder,
+                                                const std::vector<CalledReward>& rewards) {
+    std::vector<std::filesystem::path> files;
+    if (folder.empty()) return files;
+    std::set<std::filesystem::path> seen;
+    for (const CalledReward& reward : rewards) {
+        std::filesystem::path name = std::filesystem::path(reward.name).filename();
+        if (name.extension() == ".json" || name.extension() == ".npz") name = name.stem();
+        files.push_back(std::filesystem::path(folder) / (name.string() + ".json"));
+        if (!seen.insert(files.back()).second)
+            throw UserError(fmt::format("two policies would be written to '{}'", files.back().string()),
+                            {"-o", "the second would replace the first",
+                             "rename one of the reward files, or plan for them one by one"});
+    }
+    std::filesystem::create_directories(folder);
+    return files;
+}
+
+std::string describe_batch(const Arguments& given, const std::vector<CalledReward>& rewards,
+                           const std::vector<Planned>& plans, const BatchOutcome& outcome,
+                           const Knowledge& knowledge, const Voice& voice) {
+    const bool robust = given.planner.robust();
+    std::vector<Table::Column> columns{{"reward", Table::Align::left}};
+    for (Table::Column& column : certificate_columns()) columns.push_back(std::move(column));
+    if (robust) columns.insert(columns.end(), {{"caution costs"}, {"gains"}});
+    Table table(std::move(columns));
+    for (std::size_t i = 0; i < outcome.certificates.size(); ++i) {
+        const RewardScale& scale = rewards[i].scaled.scale;
+        std::vector<std::string> cells{rewards[i].name};
+        for (std::string& cell : certificate_cells(outcome.certificates[i], knowledge.learned.shape(), scale))
+            cells.push_back(std::move(cell));
+        if (robust) {
+            cells.push_back(rounded(scale.scale * std::max(0.0, plans[i].caution->cost())));
+            cells.push_back(rounded(scale.scale * plans[i].caution->gain()));
+        }
+        table.add(std::move(cells));
+    }
+    double seconds = 0;
+    for (const Planned& planned : plans) seconds += planned.seconds;
+    std::string text = fmt::format("{} for {} rewards by {}, in {}\n", voice.bold("Plans"),
+                                   outcome.certificates.size(), given.planner.planner, duration(seconds));
+    text += table.text() + batch_footer(outcome, rewards.size(), knowledge.certificate.failure_probability);
+    if (!given.output.empty()) text += fmt::format("  Policies written to {}\n", given.output);
+    return text;
+}
+
+int plan_many(const Arguments& given, const std::vector<CalledReward>& rewards, PlannerChoice& planner,
+              const Knowledge& knowledge, const Voice& voice) {
+    const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
+    std::vector<Planned> plans;
+    const BatchOutcome outcome = certify_batch(
+        knowledge, rewards.size(),
+        [&](std::size_t i) -> std::optional<RewardQuestion> {
+            std::optional<Planned> planned =
+                plan_for(planner, given.planner, rewards[i], knowledge.learned, voice);
+            if (!planned) return std::nullopt;
+            plans.push_back(std::move(*planned));
+            const Policy& policy = plans.back().plan.policy;
+            if (!files.empty()) writing([&] { write_policy(files[i], policy); });
+            return RewardQuestion{rewards[i].scaled.reward, policy};
+        },
+        thread_count(given.threads), voice);
+    if (voice.json()) {
+        ordered_json object;
+        object["plans"] = ordered_json::array();
+        for (std::size_t i = 0; i < outcome.certificates.size(); ++i) {
+            ordered_json plan =
+                plan_json(plans[i], outcome.certificates[i], given, rewards[i], knowledge.learned.shape());
+            plan["method"] = best_method(outcome.certificates[i]);
+            if (!files.empty()) plan["file"] = files[i].string();
+            object["plans"].push_back(std::move(plan));
+        }
+        object["planner"] = given.planner.planner;
+        object["delta"] = knowledge.certificate.failure_probability;
+        add_batch_end(object, outcome, rewards.size());
+        voice.object(object);
+    } else {
+        voice.result(describe_batch(given, rewards, plans, outcome, knowledge, voice));
+    }
+    return outcome.exit_code();
+}
+
+int plan(const Arguments& given, const Voice& voice) {
+    if (!given.rewards.given())
+        throw UserError("no reward is given",
+                        {"the command line", "a plan needs to know what is worth having",
+                         "alidade plan RUN --reward FILE_OR_NAME"});
+    const RunStore store = open_run(given.folder);
+    const std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
+    const Knowledge knowledge = recall(store, thread_count(given.threads));
+    PlannerChoice planner(given.planner, knowledge.learned);
+    if (const auto fit = stored_fit(store, default_fit_level); fit && fit->contradicted)
+        voice.say(
+            fmt::format("warning: the data of this run contradict the mixture, on which all bounds rest; see "
+                        "alidade certify {}.",
+                        given.folder));
+    return given.rewards.batch() ? plan_many(given, rewards, planner, knowledge, voice)
+                                 : plan_one(given, rewards.front(), planner, knowledge, voice);
+}
+
 }  // namespace
 
 void add_plan(CLI::App& app, Chosen& chosen) {
     CLI::App* command =
-        app.add_subcommand("plan", "Plan for a reward on a run's model, with bounds on value and loss");
+        app.add_subcommand("plan", "Plan for rewards on a run's model, with bounds on value and loss");
     const auto given = std::make_shared<Arguments>();
     command->add_option("RUN", given->folder, "Folder of a run")->required();
-    command->add_option("--reward", given->reward, "A .json or .npz file, or a reward that the problem names")
-        ->required();
-    command->add_flag("--rescale", given->rescale, "Map rewards outside [0, 1] onto it, and the bounds back");
+    add_reward_flags(*command, given->rewards);
     add_planner_flags(*command, given->planner);
-    command->add_option("-o,--output", given->output, "Write the policy to this .json file");
+    command->add_option(
+        "-o,--output", given->output,
+        "Write the policy to this .json file; of several rewards, each to a file in this folder");
+    command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
+        ->capture_default_str();
     add_voice_flags(*command, chosen);
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return plan(*given, voice); }; });

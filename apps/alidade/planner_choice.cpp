@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "alidade/certify/robust_plan.hpp"
 #include "alidade/io/external_planner.hpp"
 #include "alidade/io/planning_model.hpp"
 #include "user_error.hpp"
@@ -37,6 +38,8 @@ std::string planner_help() {
                             parameter.meaning);
     }
     return text +
+           fmt::format("  {:<19} {}\n", "robust",
+                       "Largest value that is guaranteed on the real system; says what that costs.") +
            "  cmd:COMMAND         Any program: COMMAND reads {model} and writes {policy}; see "
            "docs/planners.md.";
 }
@@ -44,7 +47,7 @@ std::string planner_help() {
 }  // namespace
 
 void add_planner_flags(CLI::App& command, PlannerFlags& flags) {
-    command.add_option("--planner", flags.planner, "One of " + planner_names() + ", or cmd:COMMAND")
+    command.add_option("--planner", flags.planner, "One of " + planner_names() + ", robust, or cmd:COMMAND")
         ->capture_default_str();
     command
         .add_option("--planner-format", flags.format,
@@ -56,7 +59,11 @@ void add_planner_flags(CLI::App& command, PlannerFlags& flags) {
     command.footer(planner_help());
 }
 
-PlannerChoice::PlannerChoice(PlannerFlags flags) : flags_(std::move(flags)) {
+PlannerChoice::PlannerChoice(PlannerFlags flags, const LearnedModel& learned) : flags_(std::move(flags)) {
+    if (flags_.robust()) {
+        planner_ = std::make_unique<RobustPlanner>(learned);
+        return;
+    }
     if (!flags_.external()) {
         planner_ = explaining({"--planner", "only a planner that is known can be run",
                                "alidade plan --help names the planners and their parameters"},

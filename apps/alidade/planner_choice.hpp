@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "alidade/confidence/learned_model.hpp"
 #include "alidade/plan/planner.hpp"
 #include "interruption.hpp"
 
@@ -12,11 +13,14 @@ namespace alidade::app {
 
 /// What the command line says about the planner.
 struct PlannerFlags {
-    std::string planner = planners().front().name;  ///< NAME, NAME?parameter=value, or cmd:COMMAND
+    std::string planner = planners().front().name;  ///< NAME, NAME?parameter=value, robust, or cmd:COMMAND
     std::string format = "json";                    ///< of the model for a command
     double timeout = 600;                           ///< seconds, for a command
     std::string folder;                             ///< keeps a command's files; empty: they are removed
 
+    /// Whether it plans against the confidence sets. The catalogue of planners, which see a model only,
+    /// cannot make this one.
+    bool robust() const { return planner == "robust"; }
     /// Whether the planner is another program.
     bool external() const { return planner.starts_with("cmd:"); }
 };
@@ -27,8 +31,8 @@ void add_planner_flags(CLI::App& command, PlannerFlags& flags);
 /// The planner that the flags ask for.
 class PlannerChoice {
 public:
-    /// Throws UserError for a planner that cannot be.
-    explicit PlannerChoice(PlannerFlags flags);
+    /// `learned` is what a robust planner plans against. Throws UserError for a planner that cannot be.
+    PlannerChoice(PlannerFlags flags, const LearnedModel& learned);
     PlannerChoice(const PlannerChoice&) = delete;
     PlannerChoice& operator=(const PlannerChoice&) = delete;
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "alidade/problem/reward_catalogue.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -11,8 +12,10 @@ namespace {
 
 std::string names_of(const Problem& problem) {
     std::string names;
-    for (const NamedReward& reward : problem.rewards()) names += (names.empty() ? "" : ", ") + reward.name;
-    return names.empty() ? "none" : names;
+    for (const NamedReward& reward : problem.rewards()) names += reward.name + ", ";
+    for (const RewardKind& kind : reward_kinds())
+        names += kind.name + (&kind == &reward_kinds().back() ? "" : ", ");
+    return names;
 }
 
 bool looks_like_file(const std::string& choice) {
@@ -22,14 +25,20 @@ bool looks_like_file(const std::string& choice) {
 
 }  // namespace
 
+Reward make_named_reward(const std::string& name, const Problem& problem) {
+    return explaining({fmt::format("reward '{}'", name),
+                       "a reward or parameter that is guessed would be another one than the one meant",
+                       fmt::format("NAME or NAME?parameter=value&..., with a name of {}", names_of(problem))},
+                      [&] { return make_reward(problem, name); });
+}
+
 ScaledReward choose_reward(const std::string& choice, const Problem& problem, bool rescale,
                            const Voice& voice) {
-    for (const NamedReward& named : problem.rewards())
-        if (named.name == choice) return {named.reward, {}};
+    if (names_reward(problem, choice)) return {make_named_reward(choice, problem), {}};
     if (!looks_like_file(choice))
         throw UserError(fmt::format("there is no reward '{}'", choice),
                         {"--reward", "a plan needs to know what is worth having",
-                         fmt::format("name a .json or .npz file, or one of the problem's own rewards: {}",
+                         fmt::format("name a .json or .npz file, or one of the rewards that have a name: {}",
                                      names_of(problem))});
     ScaledReward reward = explaining(
         {fmt::format("reward file '{}'", choice),

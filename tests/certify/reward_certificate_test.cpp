@@ -94,5 +94,45 @@ TEST(RewardCertificate, RefusesOtherShapes) {
                  InvalidArgument);
 }
 
+void expect_same(const RewardCertificate& one, const RewardCertificate& other) {
+    EXPECT_EQ(one.value.lower, other.value.lower);
+    EXPECT_EQ(one.value.upper, other.value.upper);
+    EXPECT_EQ(one.optimal_upper, other.optimal_upper);
+    EXPECT_EQ(one.loss_bound, other.loss_bound);
+    EXPECT_EQ(one.vacuous, other.vacuous);
+    EXPECT_EQ(one.methods, other.methods);
+    EXPECT_EQ(one.failure_probability, other.failure_probability);
+}
+
+TEST(RewardBatch, GivesWhatEachRewardGivesAloneForAnyNumberOfThreads) {
+    const Knowledge knowledge = support::knowledge_about(support::random_model(8, sizes), 8, 100);
+    Stream random = support::test_stream(8, 8);
+    std::vector<RewardQuestion> questions;
+    for (int i = 0; i < 17; ++i) {
+        const Reward reward = support::random_sparse_reward(random, sizes.shape, 0.3);
+        questions.push_back({reward, i % 3 == 0
+                                         ? support::random_stochastic_policy(random, sizes.shape)
+                                         : backward_induction(knowledge.learned.model(), reward).policy});
+    }
+    for (const int threads : {1, 2, 4}) {
+        const auto batch = certify_rewards(knowledge, questions, threads);
+        ASSERT_EQ(batch.size(), questions.size());
+        for (std::size_t i = 0; i < batch.size(); ++i)
+            expect_same(batch[i], certify_reward(knowledge, questions[i].reward, questions[i].policy));
+    }
+    EXPECT_TRUE(certify_rewards(knowledge, {}, 2).empty());
+}
+
+TEST(RewardBatch, RefusesAQuestionOfAnotherShapeAndNoThreads) {
+    const Knowledge knowledge = support::knowledge_about(support::random_model(1, sizes), 1, 1);
+    const Shape other{6, 3, 4};
+    const std::vector<RewardQuestion> good(2,
+                                           {Reward::constant(sizes.shape, 0), Policy::uniform(sizes.shape)});
+    std::vector<RewardQuestion> bad = good;
+    bad.push_back({Reward::constant(other, 0), Policy::uniform(other)});
+    for (const int threads : {1, 2}) EXPECT_THROW(certify_rewards(knowledge, bad, threads), InvalidArgument);
+    EXPECT_THROW(certify_rewards(knowledge, good, 0), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace alidade

@@ -71,7 +71,7 @@ TEST(Riverswim, HalvesDifferOnTheRightHalfOnly) {
 
 TEST(Riverswim, ClassicRewardIsAtTheEnds) {
     const Problem problem = make_builtin("builtin:riverswim?variant=halves");
-    ASSERT_EQ(problem.rewards().size(), 1u);
+    ASSERT_EQ(problem.rewards().size(), 2u);
     const Reward& reward = problem.rewards().front().reward;
     EXPECT_EQ(reward.at(3, 0, 0), 0.005);
     EXPECT_EQ(reward.at(3, 9, 1), 1);

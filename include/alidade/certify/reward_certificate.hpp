@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,5 +42,20 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
                                  const Reward& reward, const Policy& policy);
 RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy);
+
+/// One policy to certify for one reward.
+struct RewardQuestion {
+    Reward reward;
+    Policy policy;
+};
+
+/// The certificates of all questions, in their order, each the same as `certify_reward` gives for it alone.
+/// All of them hold at once on the same event, with no union over the questions. The result does not depend
+/// on `threads` (>= 1).
+std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge,
+                                               std::span<const RewardQuestion> questions, int threads = 1);
+/// The same with the deviations given, for a batch that comes in pieces.
+std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge, const DeviationTable& deviations,
+                                               std::span<const RewardQuestion> questions, int threads = 1);
 
 }  // namespace alidade

@@ -16,6 +16,7 @@ enum class Purpose : std::uint64_t {
     width = 7,        ///< starts of width searches
     aggregation = 8,  ///< draws that turn simulators into base kernels
     tree_search = 9,  ///< episodes drawn by a planner
+    reward = 10,      ///< random rewards that are asked for by name
 };
 
 /// One block of Philox4x64-10: four words for a counter and a key.

@@ -1,6 +1,7 @@
 #include "alidade/audit/audit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/error.hpp"
 #include "alidade/model/parallel.hpp"
+#include "alidade/problem/random_reward.hpp"
 #include "alidade/random/samplers.hpp"
 
 namespace alidade {
@@ -17,21 +19,11 @@ namespace {
 constexpr double tolerance = 1e-9;
 
 /// 0/1, uniform, and sparse rewards in turn; half of the sparse ones ask to be in one state at the end.
-Reward random_reward(const Shape& shape, std::uint64_t seed, Index number) {
+Reward audit_reward(const Shape& shape, std::uint64_t seed, Index number) {
     Stream random(seed, Purpose::audit, static_cast<std::uint64_t>(number));
-    const auto size = static_cast<std::size_t>(shape.horizon * shape.pairs());
-    std::vector<double> values(size, 0.0);
-    if (number % 6 == 5) {
-        const State goal = sample_index(random, shape.states);
-        for (Action a = 0; a < shape.actions; ++a)
-            values[static_cast<std::size_t>((shape.horizon - 1) * shape.pairs() + shape.pair(goal, a))] = 1;
-        return {shape, std::move(values)};
-    }
-    for (double& value : values) {
-        const double u = sample_uniform(random);
-        value = number % 3 == 0 ? (u < 0.5 ? 1.0 : 0.0) : number % 3 == 1 ? u : (u < 0.05 ? 1.0 : 0.0);
-    }
-    return {shape, std::move(values)};
+    if (number % 6 == 5) return reach_reward(shape, sample_index(random, shape.states));
+    constexpr std::array kinds{RandomRewardKind::binary, RandomRewardKind::dense, RandomRewardKind::sparse};
+    return random_reward(shape, kinds[static_cast<std::size_t>(number % 3)], random);
 }
 
 struct Finding {
@@ -56,7 +48,7 @@ std::vector<Finding> examine_random(const Knowledge& knowledge, const DeviationT
     std::vector<Finding> findings(static_cast<std::size_t>(options.rewards));
     detail::in_chunks(options.rewards, 1, options.threads, [&](Index first, Index last) {
         for (Index i = first; i < last; ++i) {
-            const Reward reward = random_reward(truth.shape(), options.seed, i);
+            const Reward reward = audit_reward(truth.shape(), options.seed, i);
             findings[static_cast<std::size_t>(i)] = examine(
                 knowledge, deviations, reward, detail::measure_loss(knowledge.learned, truth, reward));
         }
@@ -76,7 +68,7 @@ void search_worst(const Knowledge& knowledge, const DeviationTable& deviations, 
         const Index steps = options.climb_steps / starts + (k < options.climb_steps % starts ? 1 : 0);
         if (steps == 0) continue;
         Stream random(options.seed, Purpose::audit, static_cast<std::uint64_t>(options.rewards + k), 1);
-        const Reward start = random_reward(truth.shape(), options.seed, order[static_cast<std::size_t>(k)]);
+        const Reward start = audit_reward(truth.shape(), options.seed, order[static_cast<std::size_t>(k)]);
         detail::climb(knowledge.learned, truth, start, steps, random,
                       [&](const Reward& reward, const detail::TrueLoss& loss, bool accepted) {
                           ++result.rewards;

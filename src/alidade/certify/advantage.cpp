@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "alidade/theory/regression.hpp"
+#include "second_order.hpp"
 #include "set_backup.hpp"
 
 namespace alidade {
@@ -66,6 +67,7 @@ public:
           d_(features_.features()),
           sets_(static_cast<Index>(learned.sets().size())),
           backup_(learned),
+          second_order_(learned),
           actions_(at(shape_.actions)),
           now_(shape_.states, sets_ * d_),
           next_(shape_.states, sets_ * d_),
@@ -81,6 +83,7 @@ public:
         for (Step h = shape_.horizon - 1; h >= 0; --h) {
             value_span_ = learned_.misspecification() > 0 ? span_of(next_.value) : 0;
             middle_span_ = learned_.misspecification() > 0 ? span_of(next_.middle) : 0;
+            if (!last(h)) second_order_.prepare(first_set(h + 1), next_.sums);
             for (State s = 0; s < shape_.states; ++s) {
                 for (Action a = 0; a < shape_.actions; ++a) examine(h, s, a);
                 average(h, s);
@@ -107,8 +110,7 @@ private:
         std::ranges::fill(action.sums, 0.0);
         if (last(h)) return;
         action.value += learned_.model().expect(h, pair, next_.value);
-        action.remainder = deviations_.at(h, pair) * oscillation(pair) +
-                           learned_.misspecification() * value_span_ +
+        action.remainder = own_remainder(h, pair) + learned_.misspecification() * value_span_ +
                            learned_.model().expect(h, pair, next_.remainder);
         action.spread = backup_(h, pair, next_.radius).upper;
         std::ranges::fill(action.middle, 0.0);
@@ -126,6 +128,19 @@ private:
                 action.middle[at(i)] += phi[at(i)] * next_.middle[target];
             }
         }
+    }
+
+    /// Bound of (P - P~)(V^pi - V~) at the next step: the deviation times how much V^pi - V~ can vary, or its
+    /// expansion, in which only the remainder is bounded so.
+    double own_remainder(Step h, Index pair) {
+        const double tau = deviations_.at(h, pair);
+        const double by_variation = tau * oscillation(pair);
+        // Off the mixture the expansion has further terms.
+        if (learned_.misspecification() > 0) return by_variation;
+        double most = 0;
+        for (const std::int32_t target : features_.targets(pair))
+            most = std::max(most, next_.remainder[at(target)]);
+        return std::min(by_variation, second_order_(h, pair) + 2 * tau * most);
     }
 
     /// How much V^pi - V~ can vary over what the truth may lead to.
@@ -291,6 +306,7 @@ private:
     const FeatureMap& features_;
     Index d_, sets_;
     detail::SetBackup backup_;
+    detail::SecondOrder second_order_;
     std::vector<ActionBounds> actions_;
     StepBounds now_, next_;
     std::vector<double> mean_sums_, difference_;

@@ -5,6 +5,7 @@
 #include "alidade/certify/advantage.hpp"
 #include "alidade/certify/value_bounds.hpp"
 #include "alidade/error.hpp"
+#include "alidade/model/parallel.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/regression.hpp"
@@ -71,6 +72,23 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
                                                         rounding_slack(knowledge.learned.shape().horizon));
     settle(certificate, static_cast<double>(knowledge.learned.shape().horizon));
     return certificate;
+}
+
+std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge,
+                                               std::span<const RewardQuestion> questions, int threads) {
+    return certify_rewards(knowledge, DeviationTable::by_eigenvalues(knowledge.learned), questions, threads);
+}
+
+std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge, const DeviationTable& deviations,
+                                               std::span<const RewardQuestion> questions, int threads) {
+    expects(threads >= 1, "threads is {}; must be at least 1", threads);
+    std::vector<RewardCertificate> certificates(questions.size());
+    // Each certificate is computed by one thread from its own question alone.
+    detail::in_chunks(static_cast<Index>(questions.size()), 1, threads, [&](Index first, Index last) {
+        for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
+            certificates[i] = certify_reward(knowledge, deviations, questions[i].reward, questions[i].policy);
+    });
+    return certificates;
 }
 
 }  // namespace alidade

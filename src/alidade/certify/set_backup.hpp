@@ -13,8 +13,12 @@ namespace alidade::detail {
 /// value is zero.
 class SetBackup {
 public:
-    explicit SetBackup(const LearnedModel& learned)
-        : learned_(learned), direction_(static_cast<std::size_t>(learned.model().features().features())) {}
+    /// `exact`: by each set's support function, which is monotone in the value, instead of closed forms.
+    explicit SetBackup(const LearnedModel& learned, bool exact = false)
+        : learned_(learned), direction_(static_cast<std::size_t>(learned.model().features().features())) {
+        if (!exact) return;
+        for (const ConfidenceSet& set : learned.sets()) supports_.push_back(set.support_function());
+    }
 
     Interval operator()(Step h, Index pair, const std::vector<double>& value) {
         if (h + 1 >= learned_.shape().horizon) return {0, 0};
@@ -27,6 +31,8 @@ public:
             for (Index i = 0; i < d; ++i) direction_[static_cast<std::size_t>(i)] += v * phi[i];
         }
         Interval range = learned_.set(h).range(direction_);
+        if (!supports_.empty())
+            range = cut(range, supports_[static_cast<std::size_t>(learned_.set_index(h))]);
         if (learned_.misspecification() > 0) {
             const auto [least, most] = std::ranges::minmax(value);
             const double off = learned_.misspecification() * (most - least);
@@ -36,8 +42,17 @@ public:
     }
 
 private:
+    /// Both are bounds, so the tighter end on each side is one.
+    Interval cut(Interval range, const SupportFunction& support) {
+        range.upper = std::min(range.upper, support.bracket(direction_).upper);
+        for (double& element : direction_) element = -element;
+        range.lower = std::max(range.lower, -support.bracket(direction_).upper);
+        return range;
+    }
+
     const LearnedModel& learned_;
     std::vector<double> direction_;
+    std::vector<SupportFunction> supports_;
 };
 
 }  // namespace alidade::detail

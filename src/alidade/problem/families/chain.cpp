@@ -2,6 +2,7 @@
 #include "alidade/problem/families/families.hpp"
 #include "alidade/problem/families/kernel_set.hpp"
 #include "alidade/problem/families/parameters.hpp"
+#include "alidade/problem/random_reward.hpp"
 
 namespace alidade {
 namespace {
@@ -35,6 +36,8 @@ Problem make(const FamilyArguments& arguments) {
     parts.features = kernels.features();
     parts.horizon = arguments.integer("horizon");
     parts.truth = draw_weights(arguments, parts.horizon, features);
+    parts.rewards.push_back({"right-end", "1 in the last state, 0 elsewhere.",
+                             single_state_reward({states, actions, parts.horizon}, states - 1)});
     return Problem(std::move(parts));
 }
 

@@ -7,6 +7,7 @@
 #include "alidade/problem/families/families.hpp"
 #include "alidade/problem/families/kernel_set.hpp"
 #include "alidade/problem/families/parameters.hpp"
+#include "alidade/problem/random_reward.hpp"
 #include "alidade/random/samplers.hpp"
 
 namespace alidade {
@@ -63,6 +64,14 @@ Problem make_garnet(const std::string& name, const FamilyArguments& arguments,
     parts.features = kernels.features();
     parts.horizon = arguments.integer("horizon");
     parts.truth = draw_weights(arguments, parts.horizon, features);
+    const Shape shape{states, actions, parts.horizon};
+    parts.rewards.push_back(
+        {"target", "1 in the last state, 0 elsewhere.", single_state_reward(shape, states - 1)});
+    // Where every pair is informative this would be worth the same everywhere.
+    if (std::find(informative.begin(), informative.end(), false) != informative.end())
+        parts.rewards.push_back(
+            {"informative", "1 for the states and actions on which the base models differ, 0 for the others.",
+             Reward(shape, std::vector<double>(informative.begin(), informative.end()))});
     return Problem(std::move(parts));
 }
 

@@ -31,6 +31,15 @@ void add_absorbing(KernelSet& kernels, State s, Index actions) {
     }
 }
 
+/// 1 in the states from `first` to `last`, whatever is done there.
+Reward paying(const ProblemDescription& parts, State first, State last) {
+    const Shape shape{parts.features->states(), parts.features->actions(), parts.horizon};
+    std::vector<double> values(static_cast<std::size_t>(shape.pairs()), 0.0);
+    std::fill(values.begin() + shape.pair(first, 0), values.begin() + shape.pair(last, 0) + shape.actions,
+              1.0);
+    return Reward(shape, std::move(values));
+}
+
 /// States: positions, the dead state, the end states.
 ProblemDescription make_end(const FamilyArguments& arguments, Index length, Index actions) {
     const Index features = arguments.integer("features");
@@ -62,6 +71,8 @@ ProblemDescription make_end(const FamilyArguments& arguments, Index length, Inde
     name_positions(parts, length);
     parts.state_names.push_back("dead");
     name_ends(parts, outcomes);
+    parts.rewards = {{"open", "1 in the state end 1, 0 elsewhere.", paying(parts, first_end, first_end)},
+                     {"opened", "1 in every end state, 0 elsewhere.", paying(parts, first_end, states - 1)}};
     return parts;
 }
 
@@ -99,6 +110,9 @@ ProblemDescription make_deep(const FamilyArguments& arguments, Index length, Ind
     name_positions(parts, length);
     name_ends(parts, 3);
     parts.state_names.push_back("sink");
+    parts.rewards = {{"open", "1 in the state end 1, 0 elsewhere.", paying(parts, first_end, first_end)},
+                     {"opened", "1 in every end state, 0 elsewhere.", paying(parts, first_end, sink - 1)},
+                     {"alive", "0 in the sink, 1 elsewhere.", paying(parts, 0, sink - 1)}};
     return parts;
 }
 
@@ -129,6 +143,7 @@ ProblemDescription make_reset(const FamilyArguments& arguments, Index length, In
     parts.features = kernels.features();
     parts.horizon = arguments.integer("horizon");
     name_positions(parts, length);
+    parts.rewards = {{"open", "1 at the last position, 0 elsewhere.", paying(parts, length - 1, length - 1)}};
     return parts;
 }
 

@@ -53,6 +53,15 @@ Reward classic_reward(const Shape& shape) {
     return Reward(shape, std::move(values));
 }
 
+/// How far up the river, whatever is done there.
+Reward upstream_reward(const Shape& shape) {
+    std::vector<double> values;
+    for (State s = 0; s < shape.states; ++s)
+        values.insert(values.end(), static_cast<std::size_t>(shape.actions),
+                      static_cast<double>(s) / static_cast<double>(shape.states - 1));
+    return Reward(shape, std::move(values));
+}
+
 Problem make(const FamilyArguments& arguments) {
     const bool halves = arguments.text("variant") == "halves";
     const Index length = arguments.integer("length");
@@ -66,6 +75,8 @@ Problem make(const FamilyArguments& arguments) {
     parts.rewards.push_back(
         {"classic", "0.005 for swimming left at the left end, 1 for swimming right at the right end.",
          classic_reward({length, 2, parts.horizon})});
+    parts.rewards.push_back({"upstream", "The share of the river that lies behind: s / (length - 1).",
+                             upstream_reward({length, 2, parts.horizon})});
     return Problem(std::move(parts));
 }
 

@@ -1,0 +1,101 @@
+#include "alidade/certify/robust_plan.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "alidade/certify/value_bounds.hpp"
+#include "alidade/error.hpp"
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
+#include "alidade/theory/regression.hpp"
+#include "set_backup.hpp"
+
+namespace alidade {
+
+namespace {
+
+std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+}
+
+void check_shape(const LearnedModel& learned, const Shape& given, const char* what) {
+    const Shape& shape = learned.shape();
+    expects(given == shape, "the {}'s shape is not the model's ({} states, {} actions, horizon {})", what,
+            shape.states, shape.actions, shape.horizon);
+}
+
+/// Expectation of L_0 over the start, less what rounding can have added.
+double guarantee(const LearnedModel& learned, const Matrix& lower) {
+    const Vector first = lower.row(0).transpose();
+    const double value = learned.model().start().expect({first.data(), at(first.size())});
+    return std::max(0.0, value - rounding_slack(learned.shape().horizon));
+}
+
+/// The pessimistic recursion; `follow`, if any, chooses the actions instead of the maximum.
+std::pair<Policy, Matrix> pessimistic_induction(const LearnedModel& learned, const Reward& reward,
+                                                detail::SetBackup& backup, const Policy* follow) {
+    const Shape& shape = learned.shape();
+    Matrix lower = Matrix::Zero(shape.horizon + 1, shape.states);
+    std::vector<std::int32_t> actions(at(shape.horizon * shape.states), 0);
+    std::vector<double> next(at(shape.states), 0.0);
+    for (Step h = shape.horizon - 1; h >= 0; --h) {
+        for (State s = 0; s < shape.states; ++s) {
+            double best = -std::numeric_limits<double>::infinity();
+            for (Action a = 0; a < shape.actions; ++a) {
+                if (follow && follow->action(h, s) != a) continue;
+                // The unclipped value decides, so that what is clipped to zero is still compared.
+                const double value = reward.at(h, s, a) + backup(h, shape.pair(s, a), next).lower;
+                if (!(value > best)) continue;
+                best = value;
+                actions[at(h * shape.states + s)] = static_cast<std::int32_t>(a);
+            }
+            lower(h, s) = std::max(0.0, best);
+        }
+        for (State s = 0; s < shape.states; ++s) next[at(s)] = lower(h, s);
+    }
+    return {Policy::deterministic(shape, std::move(actions)), std::move(lower)};
+}
+
+}  // namespace
+
+RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstCase worst) {
+    check_shape(learned, reward.shape(), "reward");
+    detail::SetBackup backup(learned, worst == WorstCase::solver);
+    const OptimalPlan optimal = backward_induction(learned.model(), reward);
+    const Matrix of_optimal = pessimistic_induction(learned, reward, backup, &optimal.policy).second;
+    auto [policy, lower] = pessimistic_induction(learned, reward, backup, nullptr);
+    Caution caution;
+    caution.optimal_model_value = optimal.value;
+    caution.optimal_guaranteed = guarantee(learned, of_optimal);
+    caution.guaranteed = guarantee(learned, lower);
+    // Caution that gains nothing would only cost.
+    if (caution.guaranteed <= caution.optimal_guaranteed) {
+        policy = optimal.policy;
+        lower = of_optimal;
+        caution.guaranteed = caution.optimal_guaranteed;
+    }
+    caution.model_value = evaluate(learned.model(), policy, reward).value;
+    return {std::move(policy), std::move(lower), caution};
+}
+
+Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
+    check_shape(learned, reward.shape(), "reward");
+    check_shape(learned, policy.shape(), "policy");
+    const OptimalPlan optimal = backward_induction(learned.model(), reward);
+    const auto guaranteed = [&](const Policy& other) {
+        return guarantee(learned, value_bounds(learned, reward, other).policy_lower);
+    };
+    return {evaluate(learned.model(), policy, reward).value, optimal.value, guaranteed(policy),
+            guaranteed(optimal.policy)};
+}
+
+Plan RobustPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+    expects(model.shape() == learned_.shape(), "the robust planner was made for a model of another shape");
+    RobustPlan plan = robust_plan(learned_, reward);
+    return {std::move(plan.policy), plan.caution.model_value, std::max(0.0, plan.caution.cost())};
+}
+
+}  // namespace alidade

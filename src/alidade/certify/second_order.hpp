@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade::detail {
+
+/// Bounds of what is of second order in the error of a policy's values: with delta_k = theta_k - theta~_k,
+///   |delta_h . phi_e(s,a)|,  e(s') = sum_{k > h} delta_k . M_{h+1->k}(s')  [likelihood §6],
+/// over all members of the confidence sets. That is sum_k delta_h' B_k delta_k, B_k = sum_s' phi(s,a,s')
+/// M_k(s')', and in the metrics of the sets, G_k' G_k the inverse precision, at most rho_h rho_k |G_h B_k
+/// G_k'|_2. A row that sums to one cancels what the M_k(s') have in common, which bounding e by an interval
+/// does not.
+class SecondOrder {
+public:
+    explicit SecondOrder(const LearnedModel& learned);
+
+    /// Takes M_{h+1->k}(s') for all states, sets and features, of which sets before `first` are not used.
+    void prepare(Index first, std::span<const double> sums);
+    /// The bound at a pair of step h, the one before the step that was prepared for.
+    double operator()(Step h, Index pair);
+
+private:
+    /// Of the block of `products_` that starts at the row, from above.
+    double largest_singular_value(Index row) const;
+
+    const LearnedModel& learned_;
+    Index d_, p_, sets_, first_ = 0;
+    std::vector<Matrix> maps_;   // rho_k G_k, p x d
+    std::vector<double> moved_;  // rho_k G_k M_k(s'): states x sets x p
+    Matrix generators_;          // rho_h G_h phi(s,a,s'), p x successors
+    Matrix gathered_;            // the successors' `moved_`, (sets p) x successors
+    Matrix products_;            // of both, (sets p) x p
+};
+
+}  // namespace alidade::detail

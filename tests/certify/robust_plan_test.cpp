@@ -1,0 +1,251 @@
+#include "alidade/certify/robust_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "alidade/certify/reward_certificate.hpp"
+#include "alidade/error.hpp"
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
+#include "support/learned_models.hpp"
+#include "support/members.hpp"
+
+namespace alidade {
+namespace {
+
+/// Every deterministic policy, by counting in base A.
+std::vector<Policy> all_policies(const Shape& shape) {
+    std::vector<Policy> policies;
+    std::vector<std::int32_t> actions(static_cast<std::size_t>(shape.horizon * shape.states), 0);
+    while (true) {
+        policies.push_back(Policy::deterministic(shape, actions));
+        std::size_t i = 0;
+        while (i < actions.size() && ++actions[i] == shape.actions) actions[i++] = 0;
+        if (i == actions.size()) return policies;
+    }
+}
+
+/// The least of theta . direction over a set, by the solver, one direction at a time.
+double least(const ConfidenceSet& set, const Vector& direction) {
+    const Vector opposite = -direction;
+    return -set.exact_support({opposite.data(), static_cast<std::size_t>(opposite.size())}).upper;
+}
+
+/// The guaranteed value of a policy from its definition, for a start in state 0.
+double exact_guarantee(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
+    const Shape& shape = learned.shape();
+    const FeatureMap& features = learned.model().features();
+    Vector next = Vector::Zero(shape.states), now = next;
+    for (Step h = shape.horizon - 1; h >= 0; --h) {
+        for (State s = 0; s < shape.states; ++s) {
+            const Action a = policy.action(h, s);
+            double value = reward.at(h, s, a);
+            if (h + 1 < shape.horizon) {
+                Vector direction = Vector::Zero(features.features());
+                const Index pair = shape.pair(s, a);
+                for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e)
+                    for (Index i = 0; i < features.features(); ++i)
+                        direction[i] += features.phi(e)[static_cast<std::size_t>(i)] *
+                                        next[features.targets()[static_cast<std::size_t>(e)]];
+                value += least(learned.set(h), direction);
+            }
+            now[s] = std::max(0.0, value);
+        }
+        std::swap(now, next);
+    }
+    return next[0];
+}
+
+LearnedModel tiny_model(std::uint64_t seed, Index features, const Shape& shape) {
+    const support::RandomSizes sizes{
+        .shape = shape, .features = features, .successors = 2, .concentration = 0.5};
+    const MixtureModel truth = support::random_model(seed, sizes);
+    const double information = std::pow(10.0, static_cast<double>(seed % 4));
+    Stream random = support::test_stream(seed, 60);
+    if (seed % 3 == 2) return support::likelihood_model(truth, random, information);
+    return support::knowledge_about(truth, seed, information).learned;
+}
+
+TEST(RobustPlan, NoPolicyHasALargerGuaranteeWithTheSolver) {
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        const Shape shape{2, 2, 3};
+        const LearnedModel learned = tiny_model(seed, 2 + static_cast<Index>(seed % 3), shape);
+        Stream random = support::test_stream(seed, 61);
+        const Reward reward = support::random_reward(random, shape);
+        const RobustPlan plan = robust_plan(learned, reward, WorstCase::solver);
+        double best = 0;
+        for (const Policy& policy : all_policies(shape))
+            best = std::max(best, exact_guarantee(learned, reward, policy));
+        EXPECT_NEAR(plan.caution.guaranteed, best, 1e-7) << "seed " << seed;
+        EXPECT_NEAR(plan.caution.guaranteed, exact_guarantee(learned, reward, plan.policy), 1e-7);
+    }
+}
+
+// For d = 2 the closed forms are exact, hence monotone; for more they may be beaten, but hardly.
+TEST(RobustPlan, NoPolicyHasALargerGuaranteeWithClosedForms) {
+    double worst = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Shape shape{2, 2, 3};
+        const Index features = 2 + static_cast<Index>(seed % 4);
+        const LearnedModel learned = tiny_model(seed, features, shape);
+        Stream random = support::test_stream(seed, 62);
+        const Reward reward = seed % 2 == 0 ? support::random_reward(random, shape)
+                                            : support::random_sparse_reward(random, shape, 0.4);
+        const double guaranteed = robust_plan(learned, reward).caution.guaranteed;
+        for (const Policy& policy : all_policies(shape)) {
+            const double other = caution_of(learned, reward, policy).guaranteed;
+            EXPECT_LE(other, guaranteed + (features == 2 ? 1e-12 : 1e-3)) << "seed " << seed;
+            worst = std::max(worst, other - guaranteed);
+        }
+    }
+    RecordProperty("largest shortfall", std::to_string(worst));
+}
+
+TEST(RobustPlan, TheGuaranteeHoldsForEveryMember) {
+    const support::RandomSizes sizes{
+        .shape = {5, 3, 5}, .features = 4, .successors = 3, .start_law = true, .concentration = 0.3};
+    double closest = 1;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Knowledge knowledge = support::knowledge_about(support::random_model(seed, sizes), seed,
+                                                             std::pow(10.0, static_cast<double>(seed % 5)));
+        const LearnedModel& learned = knowledge.learned;
+        Stream random = support::test_stream(seed, 63);
+        const Reward reward = seed % 2 == 0 ? support::random_reward(random, sizes.shape)
+                                            : support::random_sparse_reward(random, sizes.shape, 0.3);
+        const RobustPlan plan = robust_plan(learned, reward);
+        for (int k = 0; k < 8; ++k) {
+            const MixtureModel truth = support::random_member(learned, random, k % 4 == 3);
+            const double value = evaluate(truth, plan.policy, reward).value;
+            EXPECT_LE(plan.caution.guaranteed, value) << "seed " << seed;
+            closest = std::min(closest, value - plan.caution.guaranteed);
+        }
+    }
+    RecordProperty("closest", std::to_string(closest));
+}
+
+// The truth is no mixture: a share zeta of every row goes to the state that is worth least.
+TEST(RobustPlan, TheGuaranteeAllowsForTheMisspecification) {
+    const support::RandomSizes sizes{.shape = {4, 2, 4}, .features = 3, .successors = 3};
+    const Shape& shape = sizes.shape;
+    const double zeta = 0.05;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const LearnedModel exact =
+            support::knowledge_about(support::random_model(seed, sizes), seed, 100).learned;
+        const LearnedModel learned(exact.model().shared_features(), shape.horizon, exact.model().start(),
+                                   false, exact.sets(), exact.delta(), zeta);
+        Stream random = support::test_stream(seed, 64);
+        const Reward reward = support::random_reward(random, shape);
+        const RobustPlan plan = robust_plan(learned, reward);
+        const MixtureModel mixture = support::random_member(learned, random, false);
+        Vector next = Vector::Zero(shape.states), now = next;
+        for (Step h = shape.horizon - 1; h >= 0; --h) {
+            const double lowest = next.minCoeff();
+            for (State s = 0; s < shape.states; ++s) {
+                const Action a = plan.policy.action(h, s);
+                now[s] = reward.at(h, s, a) +
+                         (1 - zeta) * mixture.expect(h, shape.pair(s, a),
+                                                     {next.data(), static_cast<std::size_t>(next.size())}) +
+                         zeta * lowest;
+            }
+            std::swap(now, next);
+        }
+        EXPECT_LE(plan.caution.guaranteed, next[0]) << "seed " << seed;
+        EXPECT_LE(plan.caution.guaranteed, robust_plan(exact, reward).caution.guaranteed + 1e-12);
+    }
+}
+
+TEST(RobustPlan, IsBackwardInductionWhenTheSetsArePoints) {
+    const support::RandomSizes sizes{.shape = {5, 3, 4}, .features = 1, .successors = 3};
+    const MixtureModel truth = support::random_model(9, sizes);
+    const LearnedModel learned = support::knowledge_about(truth, 9, 0).learned;
+    Stream random = support::test_stream(9, 65);
+    const Reward reward = support::random_reward(random, truth.shape());
+    const OptimalPlan optimal = backward_induction(truth, reward);
+    for (const WorstCase worst : {WorstCase::closed_form, WorstCase::solver}) {
+        const RobustPlan plan = robust_plan(learned, reward, worst);
+        EXPECT_EQ(plan.policy, optimal.policy);
+        EXPECT_LE((plan.guaranteed - optimal.values).cwiseAbs().maxCoeff(), 1e-12);
+        EXPECT_NEAR(plan.caution.guaranteed, optimal.value, 1e-7);
+        EXPECT_NEAR(plan.caution.cost(), 0, 1e-12);
+        EXPECT_NEAR(plan.caution.gain(), 0, 1e-12);
+    }
+}
+
+TEST(RobustPlan, CostsNothingLessThanZeroAndGainsNoLess) {
+    const support::RandomSizes sizes{.shape = {6, 3, 5}, .features = 4, .successors = 4, .start_law = true};
+    double cost = 0, gain = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const Knowledge knowledge = support::knowledge_about(support::random_model(seed, sizes), seed,
+                                                             std::pow(10.0, static_cast<double>(seed % 4)));
+        Stream random = support::test_stream(seed, 66);
+        const Reward reward = support::random_sparse_reward(random, sizes.shape, 0.3);
+        const RobustPlan plan = robust_plan(knowledge.learned, reward);
+        const Caution again = caution_of(knowledge.learned, reward, plan.policy);
+        EXPECT_EQ(again.guaranteed, plan.caution.guaranteed);
+        EXPECT_EQ(again.optimal_guaranteed, plan.caution.optimal_guaranteed);
+        EXPECT_EQ(again.model_value, plan.caution.model_value);
+        EXPECT_EQ(again.guaranteed, certify_reward(knowledge, reward, plan.policy).value.lower);
+        EXPECT_GE(plan.caution.cost(), -1e-12);
+        EXPECT_GE(plan.caution.gain(), 0);
+        EXPECT_LE(plan.caution.guaranteed, plan.caution.model_value);
+        cost = std::max(cost, plan.caution.cost());
+        gain = std::max(gain, plan.caution.gain());
+    }
+    EXPECT_GT(cost, 1e-3);
+    EXPECT_GT(gain, 1e-3);
+}
+
+TEST(RobustPlan, PrefersTheActionThatIsCertain) {
+    // State 0 chooses between a coin whose bias is not known and a sure half; state 1 pays 1, state 2
+    // nothing, state 3 pays 0.5. In the model the coin is worth a little more.
+    const auto kernel = [](double win) {
+        // Rows: (state, action), actions "coin" and "sure"; states 1 to 3 absorb.
+        return BaseKernel{"",
+                          8,
+                          4,
+                          {0, 2, 3, 4, 5, 6, 7, 8, 9},
+                          {1, 2, 3, 1, 1, 2, 2, 3, 3},
+                          {win, 1 - win, 1, 1, 1, 1, 1, 1, 1}};
+    };
+    const std::vector<BaseKernel> kernels{kernel(0.05), kernel(0.95)};
+    const auto features = std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(4, 2, kernels));
+    Matrix weights(2, 2);
+    weights << 0.4, 0.6, 0.5, 0.5;
+    const MixtureModel truth(features, 2, StartLaw(0), weights);
+    const Reward reward({4, 2, 2}, {0, 0, 1, 1, 0, 0, 0.5, 0.5});
+    const LearnedModel unsure = support::knowledge_about(truth, 1, 0).learned;
+    const RobustPlan cautious = robust_plan(unsure, reward);
+    EXPECT_EQ(backward_induction(unsure.model(), reward).policy.action(0, 0), 0);
+    EXPECT_EQ(cautious.policy.action(0, 0), 1);
+    EXPECT_NEAR(cautious.caution.guaranteed, 0.5, 1e-7);
+    EXPECT_NEAR(cautious.caution.optimal_guaranteed, 0.05, 1e-7);
+    EXPECT_NEAR(cautious.caution.cost(), 0.05 * 0.4 + 0.95 * 0.6 - 0.5, 1e-12);
+    const LearnedModel sure = support::knowledge_about(truth, 1, 1e6).learned;
+    EXPECT_EQ(robust_plan(sure, reward).policy.action(0, 0), 0);
+}
+
+TEST(RobustPlan, RefusesOtherShapes) {
+    const support::RandomSizes sizes{.shape = {3, 2, 3}, .features = 2, .successors = 2};
+    const LearnedModel learned = support::knowledge_about(support::random_model(1, sizes), 1, 1).learned;
+    EXPECT_THROW(robust_plan(learned, Reward::constant({3, 2, 4}, 0)), InvalidArgument);
+    EXPECT_THROW(caution_of(learned, Reward::constant(sizes.shape, 0), Policy::uniform({3, 2, 4})),
+                 InvalidArgument);
+}
+
+TEST(RobustPlanner, PlansLikeTheFunction) {
+    const support::RandomSizes sizes{.shape = {5, 3, 4}, .features = 3, .successors = 3};
+    const LearnedModel learned = support::knowledge_about(support::random_model(2, sizes), 2, 10).learned;
+    Stream random = support::test_stream(2, 67);
+    const Reward reward = support::random_reward(random, sizes.shape);
+    const Plan plan = RobustPlanner(learned).plan(learned.model(), reward);
+    const RobustPlan direct = robust_plan(learned, reward);
+    EXPECT_EQ(plan.policy, direct.policy);
+    EXPECT_EQ(plan.claimed_value, direct.caution.model_value);
+    EXPECT_GE(plan.claimed_accuracy, direct.caution.cost());
+}
+
+}  // namespace
+}  // namespace alidade
