@@ -135,7 +135,8 @@ const std::vector<std::string>& families() {
     static const std::vector<std::string> names{
         "builtin:garnet?states=10&actions=3&features=3&horizon=5&successors=5&concentration=1",
         "builtin:garnet?states=20&actions=4&features=5&horizon=5&successors=8&concentration=1",
-        "builtin:riverswim?variant=halves", "builtin:inventory"};
+        "builtin:riverswim?variant=halves", "builtin:inventory",
+        "builtin:needle?states=20&horizon=5&successors=6&concentration=1&fraction=0.1"};
     return names;
 }
 
