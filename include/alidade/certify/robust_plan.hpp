@@ -39,9 +39,10 @@ struct RobustPlan {
 
 /// Plans for the worst member of the confidence sets:
 ///   L_h(s) = max_a max(0, r + min_{theta in C_h} theta.phi_{L_{h+1}}(s,a)),
-/// less what the misspecification can take [theory §3g]. With `solver` no policy has a larger guarantee, up
-/// to the solver's 1e-9, because the least expectation grows with L_{h+1}. The closed forms need not grow
-/// with it where d > 2, so there a policy may have a slightly larger one; if the plan that is optimal in the
+/// less what the misspecification can take [theory §3g]. With `solver` and no misspecification no policy has
+/// a larger guarantee, up to the solver's 1e-9 a step, because the least expectation grows with L_{h+1}. The
+/// closed forms need not grow with it where d > 2, nor does what a misspecification takes, which is a share
+/// of the span of L_{h+1}: so there a policy may have a larger one; if the plan that is optimal in the
 /// model is such a policy, it is the one returned, and `gain` is never negative.
 RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward,
                        WorstCase worst = WorstCase::closed_form);

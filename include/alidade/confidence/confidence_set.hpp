@@ -103,8 +103,14 @@ private:
     static constexpr Index most_coordinates = 32;  // beyond, balls are not cut
 
     std::size_t features_size() const noexcept { return static_cast<std::size_t>(features()); }
-    double cut_half_width(std::array<double, most_coordinates> w, double square, double sign) const;
+    double cut_half_width(std::array<double, most_coordinates> w, double square, double length,
+                          double sign) const;
 
+    /// What is added for rounding: `inverse` multiplies the radius about the estimate, the others a
+    /// direction's length. In `refined_radius` it is contained.
+    struct Rounding {
+        double inverse, estimate, projection, parameters;
+    };
     struct Parts {
         ParameterSet parameters;
         RidgeEstimate estimate;
@@ -113,6 +119,7 @@ private:
         Matrix dual_map;  // factor^-1 basis', p x d: its product with a direction has the dual norm
         double radius;
         double refined_radius;
+        Rounding rounding;
         std::vector<detail::CrossedFace> faces;  // crossed by the ball about the projection
     };
     std::shared_ptr<const Parts> parts_;

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace alidade::detail {
 
 namespace {
 
-/// For rounding in the products below, which are some hundred operations long.
-constexpr double outward = 1 + 1e-9;
+/// For rounding in the singular values, all of whose terms have one sign.
+constexpr double outward = 1 + 1e-12;
 
 }  // namespace
 
@@ -17,17 +18,23 @@ SecondOrder::SecondOrder(const LearnedModel& learned)
       d_(learned.model().features().features()),
       p_(learned.sets().empty() ? 0 : learned.sets().front().dimension()),
       sets_(static_cast<Index>(learned.sets().size())),
-      moved_(static_cast<std::size_t>(learned.shape().states * sets_ * p_)) {
-    for (const ConfidenceSet& set : learned.sets())
-        maps_.push_back(set.refined_radius() * set.estimate().inverse_factor.lazyProduct(
-                                                   set.parameters().space().basis.transpose()));
+      moved_(static_cast<std::size_t>(learned.shape().states * sets_ * p_)),
+      rounding_(static_cast<std::size_t>(learned.shape().states)) {
+    for (const ConfidenceSet& set : learned.sets()) {
+        const Matrix& inverse = set.estimate().inverse_factor;
+        maps_.push_back(set.refined_radius() *
+                        inverse.lazyProduct(set.parameters().space().basis.transpose()));
+        sizes_.push_back(set.refined_radius() * inverse.norm() * outward);
+    }
 }
 
 void SecondOrder::prepare(Index first, std::span<const double> sums) {
     first_ = first;
+    std::ranges::fill(rounding_, 0.0);
     for (State s = 0; s < learned_.shape().states; ++s)
         for (Index set = first; set < sets_; ++set) {
             const Eigen::Map<const Vector> sum(sums.data() + (s * sets_ + set) * d_, d_);
+            rounding_[static_cast<std::size_t>(s)] += sizes_[static_cast<std::size_t>(set)] * sum.norm();
             Eigen::Map<Vector>(moved_.data() + (s * sets_ + set) * p_, p_) =
                 maps_[static_cast<std::size_t>(set)].lazyProduct(sum);
         }
@@ -42,16 +49,25 @@ double SecondOrder::operator()(Step h, Index pair) {
     const Eigen::Map<const Matrix> phi(features.values().data() + begin * d_, d_, count);
     generators_ = maps_[static_cast<std::size_t>(learned_.set_index(h))].lazyProduct(phi);
     gathered_.resize(rows, count);
-    for (Index j = 0; j < count; ++j)
+    double cancelled = 0;
+    for (Index j = 0; j < count; ++j) {
+        cancelled +=
+            phi.col(j).norm() * rounding_[static_cast<std::size_t>(targets[static_cast<std::size_t>(j)])];
         std::copy_n(moved_.data() + (targets[static_cast<std::size_t>(j)] * sets_ + first_) * p_, rows,
                     gathered_.data() + j * rows);
+    }
     // All sets at once, as their blocks are short; each block is the transpose of rho_h rho_k G_h B_k G_k'.
     products_.setZero(rows, p_);
     for (Index c = 0; c < p_; ++c)
         for (Index j = 0; j < count; ++j) products_.col(c).noalias() += generators_(c, j) * gathered_.col(j);
     double bound = 0;
     for (Index row = 0; row < rows; row += p_) bound += largest_singular_value(row);
-    return bound * outward;
+    // Either factor of a product is off by some d sqrt(d) roundings of its size, and their sum by `count` of
+    // the sum of sizes, which the products, nearly cancelling, may be far below.
+    const auto d = static_cast<double>(d_);
+    const double unit =
+        (8 * d * std::sqrt(d) + 2 * static_cast<double>(count) + 8) * std::numeric_limits<double>::epsilon();
+    return bound * outward + unit * sizes_[static_cast<std::size_t>(learned_.set_index(h))] * cancelled;
 }
 
 double SecondOrder::largest_singular_value(Index row) const {

@@ -13,7 +13,7 @@ namespace alidade::detail {
 /// over all members of the confidence sets. That is sum_k delta_h' B_k delta_k, B_k = sum_s' phi(s,a,s')
 /// M_k(s')', and in the metrics of the sets, G_k' G_k the inverse precision, at most rho_h rho_k |G_h B_k
 /// G_k'|_2. A row that sums to one cancels what the M_k(s') have in common, which bounding e by an interval
-/// does not.
+/// does not. Rounding under that cancellation is paid for by what is cancelled.
 class SecondOrder {
 public:
     explicit SecondOrder(const LearnedModel& learned);
@@ -29,11 +29,13 @@ private:
 
     const LearnedModel& learned_;
     Index d_, p_, sets_, first_ = 0;
-    std::vector<Matrix> maps_;   // rho_k G_k, p x d
-    std::vector<double> moved_;  // rho_k G_k M_k(s'): states x sets x p
-    Matrix generators_;          // rho_h G_h phi(s,a,s'), p x successors
-    Matrix gathered_;            // the successors' `moved_`, (sets p) x successors
-    Matrix products_;            // of both, (sets p) x p
+    std::vector<Matrix> maps_;      // rho_k G_k, p x d
+    std::vector<double> sizes_;     // at least the norms of their factors' product
+    std::vector<double> moved_;     // rho_k G_k M_k(s'): states x sets x p
+    std::vector<double> rounding_;  // sum of sizes_k |M_k(s')|, of each state: what `moved_` is rounded as
+    Matrix generators_;             // rho_h G_h phi(s,a,s'), p x successors
+    Matrix gathered_;               // the successors' `moved_`, (sets p) x successors
+    Matrix products_;               // of both, (sets p) x p
 };
 
 }  // namespace alidade::detail

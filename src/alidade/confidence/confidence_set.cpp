@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "accurate_sum.hpp"
 #include "alidade/error.hpp"
 #include "alidade/theory/regression.hpp"
 
@@ -20,6 +21,24 @@ double rounding_of(const Projection& projection, const RidgeEstimate& estimate, 
     const double offset = (estimate.coordinates - projection.coordinates).norm();
     return unit *
            (radius * radius + estimate.factor.norm() * ((1 + offset) * radius + 2 * projection.residual));
+}
+
+/// At least |X L - I| for the computed inverse X of the factor L, so that |L^-1 x| <= |X x| / (1 - it); 1e300
+/// where X is no inverse. In twice the precision, as products of an ill-conditioned factor cancel.
+double inverse_residual(const RidgeEstimate& estimate) {
+    const Matrix &inverse = estimate.inverse_factor, &factor = estimate.factor;
+    const Index p = factor.rows();
+    double square = 0;
+    for (Index i = 0; i < p; ++i)
+        for (Index j = 0; j <= i; ++j) {
+            detail::AccurateSum sum(i == j ? -1.0 : 0.0);
+            for (Index k = j; k <= i; ++k) sum.add_product(inverse(i, k), factor(k, j));
+            square += sum.value() * sum.value();
+        }
+    const double unit = 8 * static_cast<double>(p + 1) * std::numeric_limits<double>::epsilon();
+    const double residual =
+        std::sqrt(square) * (1 + unit) + unit * unit * inverse.norm() * factor.norm() + unit * unit;
+    return residual < 0.5 ? residual : 1e300;
 }
 
 /// Faces theta_i = 0 that the ball of that radius about `centre` crosses. `dual` has |dual f| as the dual
@@ -50,14 +69,24 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate
             "contradict the base models, or the confidence event (probability 1 - delta) failed",
             projection.residual, radius));
     if (how == RefinedRadius::doubled) refined = 2 * radius;
+    // Dual norms are had from the computed inverse of the factor. What it lacks goes into the radius that
+    // multiplies them, and rounding of products with it and with the weights is absolute.
+    const double inverse_error = 1 + 2 * inverse_residual(estimate);
+    refined *= inverse_error;
+    const auto d = static_cast<double>(projection.weights.size());
+    const double unit = 4 * d * std::sqrt(d) * std::numeric_limits<double>::epsilon();
+    const double reach = estimate.inverse_factor.norm(), about = 2 + parameters.space().centre.norm();
+    const Rounding rounding{
+        inverse_error, unit * (radius * inverse_error * reach + 2 * estimate.coordinates.norm() + about),
+        unit * (refined * reach + projection.weights.norm() + about), unit * (parameters.radius() + about)};
     Vector estimated = parameters.space().weights(estimate.coordinates);
     Matrix dual_map = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
     std::vector<detail::CrossedFace> faces;
     if (parameters.kind() == ParameterSetKind::simplex && dual_map.rows() <= most_coordinates)
         faces = crossed_faces(projection.weights, dual_map, refined);
-    parts_ =
-        std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection), std::move(estimated),
-                                            std::move(dual_map), radius, refined, std::move(faces)});
+    parts_ = std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection),
+                                                 std::move(estimated), std::move(dual_map), radius, refined,
+                                                 rounding, std::move(faces)});
 }
 
 double ConfidenceSet::depth(const Vector& weights) const {
@@ -82,8 +111,9 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
     const double* f = direction.data();
     const double *estimated = parts_->estimated_weights.data(),
                  *projected = parts_->projection.weights.data();
-    double at_estimate = 0, at_projection = 0, most = f[0], least = f[0];
+    double at_estimate = 0, at_projection = 0, most = f[0], least = f[0], length = 0;
     for (Index i = 0; i < d; ++i) {
+        length += f[i] * f[i];
         at_estimate += estimated[i] * f[i];
         at_projection += projected[i] * f[i];
         most = std::max(most, f[i]);
@@ -98,27 +128,31 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
         if (k < most_coordinates) dual[static_cast<std::size_t>(k)] = sum;
     }
     const double norm = std::sqrt(square);
+    length = std::sqrt(length);
+    const Rounding& rounding = parts_->rounding;
     if (parts_->parameters.kind() != ParameterSetKind::simplex) {
         const Eigen::Map<const Vector> whole(f, d);
-        most = parts_->parameters.support(whole);
-        least = -parts_->parameters.support(-whole);
+        most = parts_->parameters.support(whole) + rounding.parameters * length;
+        least = -parts_->parameters.support(-whole) - rounding.parameters * length;
     }
     // Both balls hold at once, and so does the parameter set [theory §3a, §3g].
-    const double radius = parts_->radius * norm, refined = parts_->refined_radius * norm;
+    const double radius = parts_->radius * rounding.inverse * norm + rounding.estimate * length;
+    const double refined = parts_->refined_radius * norm + rounding.projection * length;
     Interval result{std::max({at_estimate - radius, at_projection - refined, least}),
                     std::min({at_estimate + radius, at_projection + refined, most})};
     if (!parts_->faces.empty() && norm > 0) {
-        result.upper = std::min(result.upper, at_projection + cut_half_width(dual, square, 1));
-        result.lower = std::max(result.lower, at_projection - cut_half_width(dual, square, -1));
+        result.upper = std::min(result.upper, at_projection + cut_half_width(dual, square, length, 1));
+        result.lower = std::max(result.lower, at_projection - cut_half_width(dual, square, length, -1));
     }
     return result;
 }
 
 // theta_i >= 0, so f . theta <= (f + lambda) . theta for all lambda >= 0, and the ball bounds the right side:
 // one round of minimising it over each lambda_i of a face that the ball crosses, in closed form. Any lambda
-// is valid. With w the dual vector of f + lambda and v_i that of e_i, lambda_i v_i is never longer than w, so
-// that no digits are lost.
-double ConfidenceSet::cut_half_width(std::array<double, most_coordinates> w, double square,
+// is valid. With w the dual vector of f + lambda and v_i that of e_i, lambda_i v_i is never longer than w;
+// but v_i has lost digits where e_i is known much better than others, and lambda_i is then large: rounding is
+// that of a direction of length |f| + lambda.
+double ConfidenceSet::cut_half_width(std::array<double, most_coordinates> w, double square, double length,
                                      double sign) const {
     const Index p = dimension();
     double moved = 0;
@@ -139,8 +173,9 @@ double ConfidenceSet::cut_half_width(std::array<double, most_coordinates> w, dou
             square += element * element;
         }
         moved += lambda * parts_->projection.weights[face.feature];
+        length += lambda;
     }
-    return moved + parts_->refined_radius * std::sqrt(square);
+    return moved + parts_->refined_radius * std::sqrt(square) + parts_->rounding.projection * length;
 }
 
 SupportFunction ConfidenceSet::support_function(SupportOptions options) const {

@@ -1,5 +1,7 @@
 #include "alidade/confidence/intersection.hpp"
 
+#include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -44,34 +46,41 @@ struct Fused {
 
 /// The ellipsoid of one share. In units in which the first ball's square is its own: f(z) = share q_1(z) +
 /// weight q_2(z) is at most r_1^2 for common members, and f(z) = f(c) + 2 g.(z-c) + |z-c|^2_M for any c.
-Fused fuse(const Ball& one, const Ball& two, double share) {
-    const double square = one.radius * one.radius;
-    const double weight = (1 - share) * square / (two.radius * two.radius);
+/// Nothing where the metric is singular up to rounding: then this share proves nothing.
+std::optional<Fused> fuse(const Ball& one, const Ball& two, double share) {
+    const double square = one.radius * one.radius, ratio = one.radius / two.radius;
+    const double weight = (1 - share) * ratio * ratio;
     const auto p = static_cast<double>(one.centre.size());
     Matrix metric = share * one.factor.lazyProduct(one.factor.transpose());
     metric += weight * two.factor.lazyProduct(two.factor.transpose());
+    const Eigen::LLT<Matrix> cholesky(metric);
+    if (!metric.allFinite() || cholesky.info() != Eigen::Success) return std::nullopt;
     const Vector target = share * one.gradient(Vector::Zero(one.centre.size())) +
                           weight * two.gradient(Vector::Zero(one.centre.size()));
-    RidgeEstimate solved = estimate_with(Vector::Zero(one.centre.size()), metric);
+    const double trace = metric.trace();
+    RidgeEstimate solved = estimate_with(Vector::Zero(one.centre.size()), std::move(metric));
     // The minimum of f; what its gradient still is, is accounted for below.
     Vector centre =
         -(solved.inverse_factor.transpose().lazyProduct(Vector(solved.inverse_factor.lazyProduct(target))));
     const Vector gradient = share * one.gradient(centre) + weight * two.gradient(centre);
-    // Members are mixtures, and mixtures are within 1 of the centre of the coordinates.
+    // Members are mixtures, and mixtures are within 1 of the centre of the coordinates. The traces of both
+    // metrics bound the norms of their factors' products; an estimate may be far from all mixtures.
     const double reach = centre.norm() + 1;
-    const double metric_rounding = 8 * p * epsilon * metric.norm() * reach;
+    const double unit = 8 * (p + 1) * epsilon * trace;
+    const double gradient_rounding = unit * (centre.norm() + std::max(one.centre.norm(), two.centre.norm()));
     const double least =
         share * one.squared_distance_below(centre) + weight * two.squared_distance_below(centre);
     const double bound = square - least * (1 - 8 * epsilon) +
-                         reach * (2 * (gradient.norm() + metric_rounding) + metric_rounding) + square * 1e-12;
+                         reach * (2 * (gradient.norm() + gradient_rounding) + unit * reach) + square * 1e-12;
     solved.coordinates = std::move(centre);
     double log_volume = std::numeric_limits<double>::infinity(), radius = -1;
+    if (std::isnan(bound)) return std::nullopt;
     if (bound >= 0) {
         radius = std::sqrt(bound * (1 + solved.metric_error) * (1 + 1e-12));
         log_volume = p * std::log(radius);
         for (Index i = 0; i < solved.factor.rows(); ++i) log_volume -= std::log(solved.factor(i, i));
     }
-    return {std::move(solved), radius, log_volume};
+    return Fused{std::move(solved), radius, log_volume};
 }
 
 double log_volume(const Ball& ball) {
@@ -100,13 +109,14 @@ ConfidenceSet intersection(const ConfidenceSet& first, const ConfidenceSet& seco
         for (int k = 1; k < (round == 0 ? shares : 8); ++k) {
             const double share = low + k * step;
             if (!(share > 0 && share < 1)) continue;
-            Fused fused = fuse(one, two, share);
-            if (fused.radius < 0)
+            std::optional<Fused> fused = fuse(one, two, share);
+            if (!fused) continue;
+            if (fused->radius < 0)
                 throw ModelContradiction(
                     "two confidence sets of the same weights have no member in common: the data contradict "
                     "the base models, or a confidence event (probability 1 - delta) failed");
-            if (fused.log_volume >= least) continue;
-            least = fused.log_volume;
+            if (!(fused->log_volume < least)) continue;
+            least = fused->log_volume;
             middle = share;
             best = std::move(fused);
         }

@@ -125,9 +125,11 @@ RidgeEstimate estimate_with(Vector coordinates, Matrix precision) {
     result.factor = cholesky.matrixL();
     result.inverse_factor = inverse_of_lower(result.factor);
     result.precision = std::move(precision);
-    // As in measure_rounding, with 1/|L^-1|^2 below the least eigenvalue.
+    // As in measure_rounding: L L' <= M + error * I, and with 1/spread below the least eigenvalue of L L',
+    // 1/spread - error is below that of M.
     const double error = rounding_of(RidgeStatistics(result.factor.rows()), result.precision);
-    result.metric_error = error * result.inverse_factor.squaredNorm();
+    const double share = error * result.inverse_factor.squaredNorm();
+    result.metric_error = share < 1 ? share / (1 - share) : std::numeric_limits<double>::infinity();
     return result;
 }
 

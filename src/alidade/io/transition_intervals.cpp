@@ -24,7 +24,7 @@ public:
             direction = -direction;
             range.lower = std::max(range.lower, -upper(direction));
         }
-        // Sums of d products are off by d roundings at most; the largest and the smallest feature are exact.
+        // What a reader may lose who adds or prints; the largest and the smallest feature are exact.
         const double rounding = 8 * static_cast<double>(phi.size()) * std::numeric_limits<double>::epsilon();
         range.lower -= rounding;
         range.upper += rounding;
@@ -47,6 +47,7 @@ private:
 std::vector<Interval> transition_intervals(const LearnedModel& learned, bool exact, int threads) {
     const FeatureMap& features = learned.model().features();
     const Index entries = features.entries();
+    const double zeta = learned.misspecification();
     std::vector<Interval> intervals(learned.sets().size() * static_cast<std::size_t>(entries));
     for (std::size_t k = 0; k < learned.sets().size(); ++k) {
         const Bounds bounds(learned.sets()[k], exact);
@@ -56,8 +57,8 @@ std::vector<Interval> transition_intervals(const LearnedModel& learned, bool exa
             for (Index e = first; e < last; ++e) {
                 const Interval range = bounds.of(features.phi(e));
                 const double p = std::min(point[static_cast<std::size_t>(e)], 1.0);
-                const double zeta = learned.misspecification();
-                out[e] = {std::clamp(range.lower - zeta, 0.0, p), std::clamp(range.upper + zeta, p, 1.0)};
+                const double off = zeta > 0 ? zeta + 4 * std::numeric_limits<double>::epsilon() : 0;
+                out[e] = {std::clamp(range.lower - off, 0.0, p), std::clamp(range.upper + off, p, 1.0)};
             }
         });
     }
