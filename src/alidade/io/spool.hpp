@@ -9,11 +9,12 @@
 
 namespace alidade {
 
-/// Bytes on disk whose number must be known before they can be written where they belong. A temporary file
-/// beside the output (which has the room for it, as /tmp may not), without a name: it is gone when closed.
+/// Bytes whose number must be known before they can be written where they belong: in memory up to a mebibyte,
+/// then on disk, in a temporary file beside the output (which has the room for it, as /tmp may not) that has
+/// no name and is gone when closed. First everything is appended, then it is read as often as needed.
 class Spool {
 public:
-    explicit Spool(const std::filesystem::path& output);
+    explicit Spool(const std::filesystem::path& output) : output_(output.string()) {}
 
     void append(const void* bytes, std::size_t size);
     template <class T>
@@ -28,7 +29,7 @@ public:
     std::int64_t size() const noexcept { return size_; }  ///< bytes
     /// To the first byte, for reading.
     void rewind();
-    /// Reads up to `size` bytes; fewer only at the end.
+    /// Reads up to `size` bytes and says how many; none only at the end.
     std::size_t read(void* bytes, std::size_t size);
     template <class T>
     T read_value() {
@@ -41,11 +42,15 @@ private:
     struct Closer {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
+    void spill();
     void read_exactly(void* bytes, std::size_t size);
 
     std::string output_;
+    std::string memory_;  // what is not on disk: what was appended last, or what is read next
+    std::size_t next_ = 0;
     std::unique_ptr<std::FILE, Closer> file_;
     std::int64_t size_ = 0;
+    bool reading_ = false;
 };
 
 }  // namespace alidade
