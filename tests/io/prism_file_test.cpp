@@ -54,6 +54,10 @@ TEST(PrismFile, ReadsWhatItWroteForStorm) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         Stream random(seed, Purpose::test);
         ExplicitModel model = support::random_explicit_model(random);
+        for (ExplicitState& row : model.states) {
+            for (double& reward : row.state_rewards) reward = std::abs(reward);
+            for (double& reward : row.choice_rewards) reward = std::abs(reward);
+        }
         const auto path = folder / fmt::format("m{}-.tra", seed);
         write_prism(path, RowsOfModel(model), PrismDialect::storm);
         // Storm's files have no place for the names of rewards.
@@ -91,12 +95,17 @@ TEST(PrismFile, WritesTheFilesOfThePrismManual) {
 
 TEST(PrismFile, WritesTheFilesOfStormsExplicitParser) {
     const TemporaryFolder folder;
-    write_prism(folder / "m.tra", RowsOfModel(two_states()), PrismDialect::storm);
+    ExplicitModel model = two_states();
+    const auto write = [&] { write_prism(folder / "m.tra", RowsOfModel(model), PrismDialect::storm); };
+    EXPECT_TRUE(says(refusal(write), {"m.tra", "-1e-07", "negative"}));
+    model.states[1].state_rewards = {1e-7};
+    write();
     EXPECT_EQ(bytes_of(folder / "m.tra"),
               "mdp\n0 0 0 0.125 go_on_2\n0 0 1 0.875 go_on_2\n0 1 1 1 go_on\n1 0 1 1\n");
     EXPECT_EQ(bytes_of(folder / "m.lab"), "#DECLARATION\ninit max_ _2nd\n#END\n0 max_\n1 init max_ _2nd\n");
-    EXPECT_EQ(bytes_of(folder / "m.srew"), "1 -1e-07\n");
-    EXPECT_EQ(bytes_of(folder / "m.trew"), "0 1 1 2\n");
+    // Never empty: Storm cannot open an empty file.
+    EXPECT_EQ(bytes_of(folder / "m.srew"), "0 0\n1 1e-07\n");
+    EXPECT_EQ(bytes_of(folder / "m.trew"), "0 0 0 0\n0 1 1 2\n");
     EXPECT_FALSE(std::filesystem::exists(folder / "m.sta"));
 }
 

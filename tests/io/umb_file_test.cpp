@@ -78,6 +78,16 @@ TEST(UmbFile, ReadsWhatOtherToolsWrote) {
     EXPECT_EQ(storm, three_states());
 }
 
+TEST(UmbFile, ReadsTheRewardsThatStormWritesAsIntervals) {
+    const ExplicitModel model = read_umb(data("storm_interval.umb"));
+    EXPECT_EQ(model.header.kind, BranchKind::interval);
+    EXPECT_EQ(model.header.rewards, (std::vector<std::string>{"cost"}));
+    EXPECT_EQ(model.states[0].lower[0], 0.24178843818796852);
+    EXPECT_EQ(model.states[0].upper[0], 1);
+    EXPECT_EQ(model.states[0].state_rewards, (std::vector<double>{1.0058052240283568}));
+    EXPECT_EQ(model.states[1].choice_rewards, (std::vector<double>{0.5627364479552687, 0, 0}));
+}
+
 TEST(UmbFile, RefusesParameters) {
     const TemporaryFolder folder;
     Stream random(1, Purpose::test);

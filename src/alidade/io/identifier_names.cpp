@@ -71,8 +71,8 @@ bool is_letter(char c) {
 
 std::string identifier(const std::string& name) {
     std::string result;
+    if (name.empty() || (name.front() >= '0' && name.front() <= '9')) result.push_back('_');
     for (const char c : name) result.push_back(is_letter(c) || (c >= '0' && c <= '9') ? c : '_');
-    if (result.empty() || !is_letter(result.front())) result.insert(0, "_");
     if (std::find(std::begin(keywords), std::end(keywords), result) != std::end(keywords)) result += '_';
     return result;
 }

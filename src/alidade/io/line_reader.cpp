@@ -57,7 +57,7 @@ std::int64_t LineReader::integer(std::string_view what, std::int64_t last) {
 double LineReader::number(std::string_view what) {
     const std::string_view text = word(what);
     double value = 0;
-    check(parse_number(text, value), "{} is {}; it must be a finite number", what, shown(text));
+    check(parse_fraction(text, value), "{} is {}; it must be a finite number", what, shown(text));
     return value;
 }
 
@@ -69,7 +69,7 @@ std::string LineReader::shown(std::string_view text) {
     return text.size() > 40 ? fmt::format("'{}...'", text.substr(0, 37)) : fmt::format("'{}'", text);
 }
 
-bool parse_number(std::string_view text, double& value) {
+bool parse_fraction(std::string_view text, double& value) {
     const auto slash = text.find('/');
     if (slash == std::string_view::npos) return parse_double(text, value);
     double over = 0, under = 0;

@@ -51,6 +51,6 @@ private:
 };
 
 /// A finite number or a fraction p/q; false if `text` is anything else.
-bool parse_number(std::string_view text, double& value);
+bool parse_fraction(std::string_view text, double& value);
 
 }  // namespace alidade

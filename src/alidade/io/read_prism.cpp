@@ -101,12 +101,12 @@ private:
             interval_ = true;
             const std::string_view inner = text.substr(1, text.size() - 2);
             const auto comma = inner.find(',');
-            lines_.check(comma != std::string_view::npos && parse_number(inner.substr(0, comma), lower) &&
-                             parse_number(inner.substr(comma + 1), upper),
+            lines_.check(comma != std::string_view::npos && parse_fraction(inner.substr(0, comma), lower) &&
+                             parse_fraction(inner.substr(comma + 1), upper),
                          "the probability is {}; an interval is written [lower,upper], without blanks",
                          LineReader::shown(text));
         } else {
-            lines_.check(parse_number(text, lower),
+            lines_.check(parse_fraction(text, lower),
                          "the probability is {}; it must be a number or [lower,upper]",
                          LineReader::shown(text));
             upper = lower;

@@ -10,6 +10,7 @@
 #include "alidade/io/json_file.hpp"
 #include "alidade/io/text_file.hpp"
 #include "alidade/io/umb_file.hpp"
+#include "alidade/io/umb_members.hpp"
 
 namespace alidade {
 namespace {
@@ -35,6 +36,7 @@ struct Annotation {
     std::string id;
     std::string name;  ///< the alias, or else the id
     bool on_states = false, on_choices = false, on_branches = false;
+    bool interval = false;  ///< numbers are pairs of ends
 };
 
 /// The index, and the names in the order in which the file lists them.
@@ -67,8 +69,7 @@ UmbIndex parse_index(const std::string& text, const std::string& where) {
 
 class UmbReader {
 public:
-    UmbReader(std::string_view bytes, std::string_view file)
-        : file_(file), members_(parse_tar(bytes, file, is_wanted)) {}
+    UmbReader(const ArchiveMembers& members, std::string_view file) : file_(file), members_(members) {}
 
     FlatModel read() {
         const std::string* const text = find("index.json");
@@ -265,15 +266,27 @@ private:
                                   : result.on_branches) = true;
         }
         const json& type = member(member(entry, "type", where), "type", where);
-        const char* const wanted = std::string_view(group) == "aps" ? "bool" : "double";
-        expects(type == wanted, "{}: has type {}; only {} is read", where, shown(type), wanted);
+        const bool is_label = std::string_view(group) == "aps";
+        // Storm writes the rewards of interval models as intervals, whose ends agree.
+        result.interval = !is_label && type == "double-interval";
+        expects(type == (is_label ? "bool" : "double") || result.interval, "{}: has type {}; only {} is read",
+                where, shown(type), is_label ? "bool" : "double");
         expects(!entry.contains("probability-type"), "{}: is random, which is not read", where);
         return result;
     }
 
-    std::vector<double> numbers(const std::string& name, std::int64_t count) const {
-        auto values = array<double, double>(name, count);
+    std::vector<double> numbers(const Annotation& reward, std::string_view place, std::int64_t count) const {
+        const std::string name = fmt::format("annotations/rewards/{}/{}/values.bin", reward.id, place);
+        auto values = array<double, double>(name, reward.interval ? 2 * count : count);
         expects(values.has_value(), "{}: member '{}' is missing; write the file again", file_, name);
+        if (!reward.interval) return std::move(*values);
+        for (std::size_t i = 0; i < at(count); ++i) {
+            expects((*values)[2 * i] == (*values)[2 * i + 1],
+                    "{}: member '{}': element {} is an interval of rewards, which is not read", file_, name,
+                    i);
+            (*values)[i] = (*values)[2 * i];
+        }
+        values->resize(at(count));
         return std::move(*values);
     }
 
@@ -287,17 +300,16 @@ private:
         }
         const std::size_t r = flat_.header.rewards.size();
         flat_.header.rewards.push_back(reward.name);
-        const std::string folder = fmt::format("annotations/rewards/{}/", reward.id);
         const auto add = [&](const std::vector<double>& values, std::vector<double>& to) {
             for (std::size_t i = 0; i < values.size(); ++i) to[i * count + r] += values[i];
         };
-        if (reward.on_states) add(numbers(folder + "states/values.bin", states_), flat_.state_rewards);
-        if (reward.on_choices) add(numbers(folder + "choices/values.bin", choices_), flat_.choice_rewards);
-        if (reward.on_branches) add(branch_rewards(reward, folder), flat_.choice_rewards);
+        if (reward.on_states) add(numbers(reward, "states", states_), flat_.state_rewards);
+        if (reward.on_choices) add(numbers(reward, "choices", choices_), flat_.choice_rewards);
+        if (reward.on_branches) add(branch_rewards(reward), flat_.choice_rewards);
     }
 
-    std::vector<double> branch_rewards(const Annotation& reward, const std::string& folder) const {
-        const std::vector<double> given = numbers(folder + "branches/values.bin", branches_);
+    std::vector<double> branch_rewards(const Annotation& reward) const {
+        const std::vector<double> given = numbers(reward, "branches", branches_);
         std::vector<double> result(at(choices_), 0.0);
         for (std::size_t c = 0; c < result.size(); ++c)
             for (auto b = flat_.choice_branches[c]; b < flat_.choice_branches[c + 1]; ++b) {
@@ -330,7 +342,7 @@ private:
     }
 
     std::string file_;
-    ArchiveMembers members_;
+    const ArchiveMembers& members_;
     std::int64_t states_ = 0, choices_ = 0, branches_ = 0, actions_ = 0;
     FlatModel flat_;
 };
@@ -338,7 +350,12 @@ private:
 }  // namespace
 
 ExplicitModel parse_umb(std::string_view bytes, std::string_view file, const ModelReadOptions& options) {
-    return assemble(UmbReader(bytes, file).read(), file, options);
+    return model_of_members(parse_tar(bytes, file, is_wanted), file, options);
+}
+
+ExplicitModel model_of_members(const ArchiveMembers& members, std::string_view file,
+                               const ModelReadOptions& options) {
+    return assemble(UmbReader(members, file).read(), file, options);
 }
 
 ExplicitModel read_umb(const std::filesystem::path& path, const ModelReadOptions& options) {

@@ -60,7 +60,7 @@ public:
             states_->relieve();
         }
         for (std::size_t r = 0; r < rewards_.size(); ++r)
-            if (row.state_rewards[r] != 0)
+            if (is_listed(row.state_rewards[r], state == 0))
                 state_rewards_[r]->add(fmt::format("{} {}\n", state, row.state_rewards[r]));
         choices_ += row.choices();
         branches_ += static_cast<Index>(row.targets.size());
@@ -89,6 +89,14 @@ public:
     }
 
 private:
+    /// Zeros are left out, but for the first in Storm's dialect: it cannot open an empty file.
+    bool is_listed(double reward, bool first) const {
+        expects(!storm_ || reward >= 0,
+                "{}: a reward is {}, and Storm's explicit files have no negative ones; write UMB or DRN",
+                path_.string(), reward);
+        return reward != 0 || (storm_ && first);
+    }
+
     void begin() {
         transitions_.buffer() =
             storm_ ? std::string("mdp\n")
@@ -114,7 +122,7 @@ private:
                 action < 0 ? fmt::format_to(out, "\n") : fmt::format_to(out, " {}\n", actions_[at(action)]);
                 for (std::size_t r = 0; r < rewards_.size(); ++r) {
                     const double reward = row.choice_rewards[at(c) * rewards_.size() + r];
-                    if (reward != 0)
+                    if (is_listed(reward, state == 0 && c == 0 && b == 0))
                         choice_rewards_[r]->add(
                             fmt::format("{} {} {} {}\n", state, c, row.targets[at(b)], reward));
                 }
