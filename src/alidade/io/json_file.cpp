@@ -26,7 +26,8 @@ void check_nesting(std::string_view text, std::string_view file) {
         } else if (c == '"') {
             quoted = true;
         } else if (c == '[' || c == '{') {
-            expects(++depth <= deepest, "{}:{}: lists and objects are nested more than {} deep", file, line,
+            expects(++depth <= deepest,
+                    "{}:{}: this JSON nests lists and objects more than {} deep; flatten it", file, line,
                     deepest);
         } else if (c == ']' || c == '}') {
             --depth;
