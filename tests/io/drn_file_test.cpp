@@ -226,5 +226,16 @@ TEST(Drn, DamagedFilesAreRefusedOrValid) {
     }
 }
 
+TEST(DrnFile, RefusesAHeaderThatSaysAThingTwice) {
+    // Found by fuzzing: parameters that a second, shorter list had forgotten were still written to.
+    const std::string why = refusal([] {
+        parse_drn(
+            "@type: MDP\n@value_type: parametric\n@parameters\np q\n@parameters\nr\n@nr_states\n1\n@model\n"
+            "state 0 init\naction a\n0 : 1-q+q\n",
+            "x.drn");
+    });
+    EXPECT_TRUE(says(why, {"x.drn:5", "@parameters", "twice"}));
+}
+
 }  // namespace
 }  // namespace alidade

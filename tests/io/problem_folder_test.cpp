@@ -246,7 +246,7 @@ TEST(ProblemFolder, BaseFilesThatDoNotFitTogetherAreNamed) {
     EXPECT_TRUE(says(folder.refused(), {"other.npz: shape is (2, 2)", "k.npz has (4, 2)"}));
     write_csr(folder / "other.npz", {"", 3, 2, {0, 1, 2, 3}, {0, 1, 1}, {1, 1, 1}});
     EXPECT_TRUE(says(folder.refused(), {"other.npz: shape is (3, 2)", "multiple"}));
-    EXPECT_TRUE(says(refused("\"k.npz\"", "\"k.drn\""), {"problem.toml:6", "k.drn", ".npz"}));
+    EXPECT_TRUE(says(refused("\"k.npz\"", "\"k.txt\""), {"problem.toml:6", "k.txt", ".npz"}));
 }
 
 TEST(ProblemFolder, ARowThatDoesNotSumToOneIsNamedAndCanBeNormalised) {
@@ -302,6 +302,22 @@ TEST(ProblemFolder, NamesThatAreNotUtf8AreNotWritten) {
     const auto file = folder.write("taken", "");
     EXPECT_TRUE(says(refusal([&] { save_problem(Problem(small_description()), file); }),
                      {"taken", "cannot be made"}));
+}
+
+TEST(ProblemFolder, SurvivesTomlThatItsParserDoesNot) {
+    const TemporaryFolder folder;
+    const auto refused = [&](const char* text) {
+        const auto path = folder.write("problem.toml", text);
+        return refusal([&] { load_problem(path.string()); });
+    };
+    EXPECT_TRUE(says(refused("[\nname = 1\n"), {"problem.toml", "not valid TOML"}));
+    EXPECT_TRUE(says(refused("[problem]\nname = gr\xC3\xBCn\n"), {"problem.toml:2", "not valid TOML"}));
+    EXPECT_TRUE(says(refused("[problem]\nx = 1ee=\"f\xD2\x93\n"), {"problem.toml:2", "not valid TOML"}));
+    EXPECT_TRUE(
+        says(refused("a = \"\"\"\\\xC3\xBC\"\"\"\n"), {"problem.toml:1", "not valid TOML", "\xC3\xBC"}));
+    EXPECT_TRUE(says(refused("\"\xC3\xBC\" = 1\n"), {"problem.toml:1", "unknown key '\xC3\xBC'"}));
+    EXPECT_TRUE(says(refused("a = \"\xF3\xB0\x83\xBC\"\n"), {"problem.toml:1", "private use"}));
+    EXPECT_TRUE(says(refused("a = \"\xC3\"\n"), {"problem.toml", "not valid TOML"}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
 #include "alidade/model/counts.hpp"
 #include "alidade/model/start_law.hpp"
@@ -18,5 +19,8 @@ namespace alidade {
 /// the start law gives no probability; ModelContradiction with the same and (step, state, action, successor)
 /// for a transition that no base model can make. What came before it in the file is then counted.
 std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts);
+/// The same from memory; `path` is what messages call it, and its extension says what the bytes are.
+std::int64_t parse_episodes(std::string_view bytes, const std::filesystem::path& path, const StartLaw& start,
+                            Counts& counts);
 
 }  // namespace alidade

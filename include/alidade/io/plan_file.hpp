@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "alidade/model/shape.hpp"
 #include "alidade/plan/planner.hpp"
@@ -14,5 +16,7 @@ namespace alidade {
 /// "value" and "accuracy" (>= 0) are claims and may be left out, which claims no value and accuracy infinity;
 /// "planner" is for people. Throws InvalidArgument naming file, place, value and range.
 Plan read_plan(const std::filesystem::path& path, const Shape& shape);
+/// The same from text; `file` is what messages call it.
+Plan parse_plan(std::string_view text, const std::string& file, const Shape& shape);
 
 }  // namespace alidade

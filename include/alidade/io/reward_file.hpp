@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "alidade/model/reward.hpp"
 #include "alidade/model/shape.hpp"
@@ -36,6 +37,9 @@ struct ScaledReward {
 /// values outside [0, 1] are refused unless `options.rescale`.
 ScaledReward read_reward(const std::filesystem::path& path, const Shape& shape,
                          const RewardOptions& options = {});
+/// The same from memory; `path` is what messages call it, and its extension says what the bytes are.
+ScaledReward parse_reward(std::string_view bytes, const std::filesystem::path& path, const Shape& shape,
+                          const RewardOptions& options = {});
 
 /// Writes a reward as .json or .npz, by the path's extension; reading it gives an equal reward.
 void write_reward(const std::filesystem::path& path, const Reward& reward);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ void read_list(const json& value, std::int64_t last, std::string_view key, const
 }
 
 json parse_line(const std::string& line, const std::string& place) {
+    check_nesting(line, place);
     try {
         return json::parse(line);
     } catch (const json::exception& problem) {
@@ -74,15 +76,13 @@ json parse_line(const std::string& line, const std::string& place) {
     }
 }
 
-void read_lines(const std::filesystem::path& path, const StartLaw& start, Counts& counts) {
-    check_readable(path);
-    std::ifstream file(path, std::ios::binary);
+void read_lines(std::istream& file, const std::string& name, const StartLaw& start, Counts& counts) {
     const Shape& shape = counts.shape();
     LoggedEpisode episode;
     std::string line;
     for (std::int64_t number = 1; std::getline(file, line); ++number) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-        const std::string place = fmt::format("{}:{}", path.string(), number);
+        const std::string place = fmt::format("{}:{}", name, number);
         const json object = parse_line(line, place);
         check_object(object, {"states", "actions", "count", "id", "rewards"}, place);
         read_list(member(object, "states", place), shape.states - 1, "states", place, episode.states);
@@ -94,7 +94,7 @@ void read_lines(const std::filesystem::path& path, const StartLaw& start, Counts
         }
         take(episode, start, place, counts);
     }
-    expects(!file.bad(), "{}: cannot be read to its end", path.string());
+    expects(!file.bad(), "{}: cannot be read to its end", name);
 }
 
 const NpyArray& integers(const NpzArrays& arrays, std::string_view name, std::size_t dimensions,
@@ -116,9 +116,7 @@ void read_row(std::span<const std::int64_t> row, std::string_view name, const st
     result.assign(row.begin(), end);
 }
 
-void read_arrays(const std::filesystem::path& path, const StartLaw& start, Counts& counts) {
-    const NpzArrays arrays = read_npz(path);
-    const std::string file = path.string();
+void take_arrays(const NpzArrays& arrays, const std::string& file, const StartLaw& start, Counts& counts) {
     for (const auto& item : arrays)
         expects(item.first == "states" || item.first == "actions" || item.first == "count" ||
                     item.first == "id" || item.first == "rewards",
@@ -145,20 +143,44 @@ void read_arrays(const std::filesystem::path& path, const StartLaw& start, Count
     }
 }
 
-}  // namespace
-
-std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts) {
-    const std::int64_t before = counts.episodes();
+void check_extension(const std::filesystem::path& path) {
     const auto kind = path.extension();
     expects(kind == ".jsonl" || kind == ".ndjson" || kind == ".npz",
             "{}: a file of episodes must end in .jsonl, .ndjson or .npz; rename it or convert it",
             path.string());
-    if (kind == ".npz")
-        read_arrays(path, start, counts);
-    else
-        read_lines(path, start, counts);
+}
+
+std::int64_t episodes_since(std::int64_t before, const std::filesystem::path& path, const Counts& counts) {
     expects(counts.episodes() > before, "{}: holds no episodes", path.string());
     return counts.episodes() - before;
+}
+
+}  // namespace
+
+std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts) {
+    check_extension(path);
+    const std::int64_t before = counts.episodes();
+    if (path.extension() == ".npz") {
+        take_arrays(read_npz(path), path.string(), start, counts);
+    } else {
+        check_readable(path);
+        std::ifstream file(path, std::ios::binary);
+        read_lines(file, path.string(), start, counts);
+    }
+    return episodes_since(before, path, counts);
+}
+
+std::int64_t parse_episodes(std::string_view bytes, const std::filesystem::path& path, const StartLaw& start,
+                            Counts& counts) {
+    check_extension(path);
+    const std::int64_t before = counts.episodes();
+    if (path.extension() == ".npz") {
+        take_arrays(parse_npz(bytes, path.string()), path.string(), start, counts);
+    } else {
+        std::istringstream file{std::string(bytes)};
+        read_lines(file, path.string(), start, counts);
+    }
+    return episodes_since(before, path, counts);
 }
 
 }  // namespace alidade

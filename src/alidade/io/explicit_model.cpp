@@ -24,7 +24,8 @@ struct Place {
 
 void check_sizes(const Place& place) {
     const auto& [header, row, where, state] = place;
-    const auto fits = [&](std::size_t size, std::size_t wanted, std::string_view what) {
+    const auto fits = [where = where, state = state](std::size_t size, std::size_t wanted,
+                                                     std::string_view what) {
         expects(size == wanted, "{}: state {} has {} {}; there must be {}", where, state, size, what, wanted);
     };
     expects(row.offsets.size() >= 2, "{}: state {} has no choice; every state needs at least one", where,

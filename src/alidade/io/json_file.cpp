@@ -12,8 +12,35 @@ namespace alidade {
 
 using nlohmann::json;
 
+void check_nesting(std::string_view text, std::string_view file) {
+    constexpr int deepest = 100;
+    int depth = 0;
+    std::int64_t line = 1;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\n') ++line;
+        if (quoted) {
+            if (c == '\\') ++i;
+            if (c == '"') quoted = false;
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '[' || c == '{') {
+            expects(++depth <= deepest,
+                    "{}:{}: this JSON nests lists and objects more than {} deep; flatten it", file, line,
+                    deepest);
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+}
+
 json read_json(const std::filesystem::path& path) {
-    const std::string text = read_text(path);
+    return parse_json(read_text(path), path.string());
+}
+
+json parse_json(std::string_view text, std::string_view file) {
+    check_nesting(text, file);
     try {
         return json::parse(text);
     } catch (const json::exception& problem) {
@@ -21,7 +48,7 @@ json read_json(const std::filesystem::path& path) {
         std::string_view why = problem.what();
         const auto bracket = why.find("] ");
         if (bracket != std::string_view::npos) why.remove_prefix(bracket + 2);
-        throw InvalidArgument(fmt::format("{}: not valid JSON: {}; fix the file", path.string(), why));
+        throw InvalidArgument(fmt::format("{}: not valid JSON: {}; fix the file", file, why));
     }
 }
 

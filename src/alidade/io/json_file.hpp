@@ -11,6 +11,13 @@ namespace alidade {
 /// Parses a JSON file. Throws InvalidArgument with path, line and column.
 nlohmann::json read_json(const std::filesystem::path& path);
 
+/// The same from text; `file` is what messages call it. Nesting deeper than 100 is refused: some of the
+/// JSON library's functions call themselves level by level, and a hostile file could exhaust the stack.
+nlohmann::json parse_json(std::string_view text, std::string_view file);
+
+/// Throws InvalidArgument, starting with `file`, if `text` nests lists and objects more than 100 deep.
+void check_nesting(std::string_view text, std::string_view file);
+
 /// A value for messages, shortened.
 std::string shown(const nlohmann::json& value);
 

@@ -3,8 +3,12 @@
 
 #include "alidade/error.hpp"
 #include "alidade/io/csr_file.hpp"
+#include "alidade/io/explicit_kernel.hpp"
+#include "alidade/io/explicit_npz.hpp"
 #include "alidade/io/features_file.hpp"
 #include "alidade/io/json_file.hpp"
+#include "alidade/io/model_formats.hpp"
+#include "alidade/io/model_npz.hpp"
 #include "alidade/io/problem_folder.hpp"
 #include "alidade/io/reward_file.hpp"
 #include "alidade/io/toml_section.hpp"
@@ -67,18 +71,45 @@ auto at_place(const std::string& where, const Make& make) {
     }
 }
 
-BaseKernel load_kernel(const TomlSection& section, const Document& document, const LoadOptions& options) {
-    section.allow_only({"name", "file"});
-    const fs::path path = document.beside(section.text("file"));
-    expects(path.extension() == ".npz",
-            "{} is {}; base models are read from .npz files (SciPy CSR): convert it", section.where("file"),
-            path.string());
-    BaseKernel kernel = read_csr(path);
-    const std::string file = path.string();
+/// A base model in NumPy arrays: a sparse matrix, dense transitions, or an explicit model.
+BaseKernel kernel_of_arrays(NpzArrays arrays, const std::string& file, const LoadOptions& options) {
+    if (arrays.contains("state_to_choices"))
+        return base_kernel_of(explicit_from_arrays(std::move(arrays), file, {options.normalise}), file);
+    if (arrays.contains("transitions")) {
+        TabularModel model = tabular_from_arrays(std::move(arrays), file);
+        expects(model.steps.size() == 1,
+                "{}: has the transitions of {} steps; a base model is one law for all steps", file,
+                model.steps.size());
+        return std::move(model.steps[0]);
+    }
+    const bool counted = arrays.contains("actions");
+    const std::vector<std::int64_t> given =
+        counted ? find_array(arrays, "actions", file).integers : std::vector<std::int64_t>{};
+    expects(!counted || given.size() == 1, "{}: array 'actions' must be one integer", file);
+    const Index actions = counted ? given[0] : 0;
+    BaseKernel kernel = csr_from_arrays(std::move(arrays), file);
     expects(kernel.rows % kernel.columns == 0,
             "{}: shape is ({}, {}); rows must be a multiple of columns, (states*actions, states)", file,
             kernel.rows, kernel.columns);
+    expects(!counted || kernel.rows / kernel.columns == actions,
+            "{}: has {} rows for {} states and {} actions: the transitions of several steps; a base model is "
+            "one law for all steps",
+            file, kernel.rows, kernel.columns, actions);
     if (options.normalise) normalise_rows(kernel);
+    return kernel;
+}
+
+BaseKernel load_kernel(const TomlSection& section, const Document& document, const LoadOptions& options) {
+    section.allow_only({"name", "file"});
+    const fs::path path = document.beside(section.text("file"));
+    const std::string file = path.string();
+    expects(path.extension() == ".npz" || model_format_of(path) != nullptr,
+            "{} is {}; base models are read from .npz files (SciPy CSR), and from .drn, .tra, .umb and .json "
+            "files: convert it",
+            section.where("file"), file);
+    BaseKernel kernel = path.extension() == ".npz"
+                            ? kernel_of_arrays(read_npz(path), file, options)
+                            : base_kernel_of(read_model(path, {options.normalise}), file);
     validate_rows(kernel, kernel.rows / kernel.columns, file);
     kernel.name = section.has("name") ? section.text("name") : path.stem().string();
     return kernel;

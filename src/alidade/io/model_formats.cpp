@@ -5,8 +5,12 @@
 #include <algorithm>
 
 #include "alidade/error.hpp"
+#include "alidade/io/cassandra_file.hpp"
 #include "alidade/io/drn_file.hpp"
+#include "alidade/io/explicit_npz.hpp"
 #include "alidade/io/gym_file.hpp"
+#include "alidade/io/prism_file.hpp"
+#include "alidade/io/umb_file.hpp"
 
 namespace alidade {
 namespace {
@@ -33,6 +37,16 @@ std::string property_of(const WrittenModel& model) {
                        count ? fmt::format("C<={}", model.steps) : std::string("F \"end\""));
 }
 
+/// Both readings of the intervals by stormpy, of `model` and `formula`.
+std::string interval_check(std::int64_t start) {
+    return fmt::format(
+        "for nature in 'ROBUST', 'COOPERATIVE':  # the best value is at least, at most\n"
+        "    mode = getattr(stormpy.UncertaintyResolutionMode, nature)\n"
+        "    print(stormpy.model_checking(model, formula, "
+        "uncertainty_resolution_mode=mode).get_value({}))\n",
+        start);
+}
+
 std::string drn_usage(const WrittenModel& model) {
     const std::string property = property_of(model);
     const std::string file = quoted(model.path);
@@ -46,12 +60,8 @@ std::string drn_usage(const WrittenModel& model) {
                 file, property, file, check, start);
         case BranchKind::interval:
             return fmt::format(
-                "import stormpy\nmodel = stormpy.build_model_from_drn[stormpy.Interval]({})\n{}"
-                "for nature in 'ROBUST', 'COOPERATIVE':  # the best value is at least, at most\n"
-                "    mode = getattr(stormpy.UncertaintyResolutionMode, nature)\n"
-                "    print(stormpy.model_checking(model, formula, "
-                "uncertainty_resolution_mode=mode).get_value({}))\n",
-                file, check, start);
+                "import stormpy\nmodel = stormpy.build_model_from_drn[stormpy.Interval]({})\n{}{}", file,
+                check, interval_check(start));
         default:
             return fmt::format(
                 "import stormpy, stormpy.pars\n"
@@ -73,6 +83,46 @@ std::string gym_usage(const WrittenModel& model) {
         "P]\n"
         "print(V[{}])\n",
         quoted(model.path), model.steps, model.header.initial_states.at(0));
+}
+
+std::string umb_usage(const WrittenModel& model) {
+    const std::string file = quoted(model.path), property = property_of(model);
+    const std::int64_t start = model.header.initial_states.at(0);
+    const std::string check = fmt::format(
+        "import stormpy\nmodel = stormpy.build_model_from_umb({})\n"
+        "formula = stormpy.parse_properties('{}')[0]\n",
+        file, property);
+    if (model.header.kind == BranchKind::point)
+        return check + fmt::format("print(stormpy.model_checking(model, formula).get_value({}))\n", start);
+    return check + interval_check(start);
+}
+
+std::string prism_usage(const WrittenModel& model) {
+    return fmt::format("prism -importmodel {}.all -{} -ex -pf '{}'\n",
+                       quoted(path(model.path).replace_extension()),
+                       model.header.kind == BranchKind::interval ? "imdp" : "mdp", property_of(model));
+}
+
+std::string storm_explicit_usage(const WrittenModel& model) {
+    const std::string stem = path(model.path).replace_extension().string();
+    const std::string number = model.header.rewards.size() > 1 ? "1" : "";
+    const std::string rewards =
+        model.header.rewards.empty()
+            ? ""
+            : fmt::format(", state_rewards='{0}{1}.srew', transition_rewards='{0}{1}.trew'", stem, number);
+    return fmt::format("import stormpy\nmodel = stormpy.build_model_from_explicit('{0}.tra', '{0}.lab'{1})\n",
+                       stem, rewards);
+}
+
+std::string npz_usage(const WrittenModel& model) {
+    return fmt::format(
+        "import json, numpy\nmodel = numpy.load({})\nheader = json.loads(bytes(model['header']))\n"
+        "print(model['state_to_choices'], model['choice_to_branches'], model['targets'])\n",
+        quoted(model.path));
+}
+
+std::string cassandra_usage(const WrittenModel& model) {
+    return fmt::format("library(pomdp)  # R\nmodel <- read_POMDP({})\n", quoted(model.path));
 }
 
 std::string listed(const std::vector<BranchKind>& kinds) {
@@ -114,6 +164,61 @@ const std::vector<ModelFormat>& model_formats() {
              },
          .read = [](const path& file, const ModelReadOptions& options) { return read_gym(file, options); },
          .usage = gym_usage},
+        {.name = "umb",
+         .extensions = {".umb"},
+         .summary = "Unified Markov Binary; read by PRISM, Storm, stormpy and umbi",
+         .writes = {BranchKind::point, BranchKind::interval},
+         .reads = {BranchKind::point, BranchKind::interval},
+         .write =
+             [](const path& file, const ExplicitRows& rows) {
+                 write_umb(file, rows);
+                 return std::vector{file};
+             },
+         .read = [](const path& file, const ModelReadOptions& options) { return read_umb(file, options); },
+         .usage = umb_usage},
+        {.name = "prism",
+         .extensions = {".tra"},
+         .summary = "PRISM's explicit files: transitions, states, labels, rewards",
+         .writes = {BranchKind::point, BranchKind::interval},
+         .reads = {BranchKind::point, BranchKind::interval},
+         .write = [](const path& file, const ExplicitRows& rows) { return write_prism(file, rows); },
+         .read = [](const path& file, const ModelReadOptions& options) { return read_prism(file, options); },
+         .usage = prism_usage},
+        {.name = "storm-explicit",
+         .extensions = {},
+         .summary = "Storm's explicit files, which differ from PRISM's; read by storm --explicit and stormpy",
+         .writes = {BranchKind::point},
+         .reads = {},
+         .write = [](const path& file,
+                     const ExplicitRows& rows) { return write_prism(file, rows, PrismDialect::storm); },
+         .read = {},
+         .usage = storm_explicit_usage},
+        {.name = "npz",
+         .extensions = {".npz"},
+         .summary = "arrays over states, choices and branches for NumPy",
+         .writes = {std::begin(every_kind), std::end(every_kind)},
+         .reads = {std::begin(every_kind), std::end(every_kind)},
+         .write =
+             [](const path& file, const ExplicitRows& rows) {
+                 write_explicit_npz(file, rows);
+                 return std::vector{file};
+             },
+         .read = [](const path& file,
+                    const ModelReadOptions& options) { return read_explicit_npz(file, options); },
+         .usage = npz_usage},
+        {.name = "cassandra",
+         .extensions = {".MDP", ".POMDP"},
+         .summary =
+             "the text format of Cassandra's pomdp-solve; read by AI-Toolbox and R's pomdp; one reward",
+         .writes = {BranchKind::point},
+         .reads = {},
+         .write =
+             [](const path& file, const ExplicitRows& rows) {
+                 write_cassandra(file, rows, {.observations = file.extension() == ".POMDP"});
+                 return std::vector{file};
+             },
+         .read = {},
+         .usage = cassandra_usage},
     };
     return formats;
 }

@@ -264,16 +264,7 @@ NpyArray parse_npy(std::string_view bytes, std::string_view where) {
 std::string format_npy(const NpyArray& array) {
     const NpyDtype type = parse_dtype(array.dtype, "array");
     const std::string data = encode_data(array, type, element_count(array.shape, "array"));
-    std::string header =
-        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", array.dtype,
-                    fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
-    // NumPy aligns the data to 64 bytes, so that they can be mapped.
-    header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
-    header.push_back('\n');
-    std::string bytes(magic);
-    bytes.append({'\1', '\0'});
-    store(bytes, static_cast<std::uint16_t>(header.size()));
-    return bytes + header + data;
+    return format_npy_prefix(array.dtype, array.shape) + data;
 }
 
 }  // namespace alidade

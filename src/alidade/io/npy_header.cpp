@@ -1,5 +1,6 @@
 #include "alidade/io/npy_header.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -136,6 +137,18 @@ NpyDtype parse_dtype(std::string_view descr, std::string_view where) {
             "array.astype('<i8') before saving",
             where, descr);
     return type;
+}
+
+std::string format_npy_prefix(std::string_view dtype, const std::vector<std::int64_t>& shape) {
+    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", dtype,
+                                     fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+    // NumPy aligns the data to 64 bytes, so that they can be mapped.
+    header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
+    header.push_back('\n');
+    std::string bytes("\x93NUMPY");
+    bytes.append(
+        {'\1', '\0', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)});
+    return bytes + header;
 }
 
 NpyHeader parse_npy_header(std::string_view text, std::string_view where) {

@@ -7,6 +7,7 @@
 #include "alidade/io/json_file.hpp"
 #include "alidade/io/layered_view.hpp"
 #include "alidade/io/policy_json.hpp"
+#include "alidade/io/text_file.hpp"
 
 namespace alidade {
 namespace {
@@ -28,9 +29,12 @@ Policy policy_of_choices(const json& choices, const Shape& shape, const std::str
 }  // namespace
 
 Plan read_plan(const std::filesystem::path& path, const Shape& shape) {
+    return parse_plan(read_text(path), path.string(), shape);
+}
+
+Plan parse_plan(std::string_view text, const std::string& file, const Shape& shape) {
     validate(shape);
-    const json document = read_json(path);
-    const std::string file = path.string();
+    const json document = parse_json(text, file);
     check_object(document, {"policy", "choices", "value", "accuracy", "planner"}, file);
     expects(document.contains("policy") != document.contains("choices"),
             "{}: must have one of the keys \"policy\" and \"choices\", and has {}", file,

@@ -75,9 +75,12 @@ Policy policy_of(const json& rows, const Shape& shape, const std::string& file) 
 }
 
 Policy read_policy(const std::filesystem::path& path, const Shape& shape) {
+    return parse_policy(read_text(path), path.string(), shape);
+}
+
+Policy parse_policy(std::string_view text, const std::string& file, const Shape& shape) {
     validate(shape);
-    const json document = read_json(path);
-    const std::string file = path.string();
+    const json document = parse_json(text, file);
     check_object(document, {"policy"}, file);
     return policy_of(member(document, "policy", file), shape, file);
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -129,11 +130,16 @@ private:
     }
 
     void read_header() {
+        std::set<std::string> seen;
         while (true) {
             demand(next_line(), "the file ends before @model");
             const std::string_view text = trimmed(line_);
             if (text.empty() || text.starts_with("//") || text == "@placeholders") continue;
             if (text == "@model") break;
+            // Twice, and the second list of parameters would be shorter than what was read by the first.
+            if (text.starts_with('@'))
+                demand(seen.emplace(text.substr(0, text.find(':'))).second, "{} is there twice",
+                       text.substr(0, std::min<std::size_t>(text.find(':'), 40)));
             if (text.starts_with("@type:"))
                 read_type(trimmed(text.substr(6)));
             else if (text.starts_with("@value_type:"))

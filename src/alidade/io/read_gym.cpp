@@ -227,18 +227,8 @@ private:
 }  // namespace
 
 ExplicitModel parse_gym(std::string_view text, std::string_view file, const ModelReadOptions& options) {
-    const Dictionary dictionary = [&] {
-        const std::string name(file);
-        try {
-            return read_dictionary(json::parse(text), name);
-        } catch (const json::exception& problem) {
-            // "[json.exception.parse_error.101] parse error at line 1, column 5: ..."
-            std::string_view why = problem.what();
-            if (const auto bracket = why.find("] "); bracket != std::string_view::npos)
-                why.remove_prefix(bracket + 2);
-            throw InvalidArgument(fmt::format("{}: not valid JSON: {}; fix the file", name, why));
-        }
-    }();
+    const std::string name(file);
+    const Dictionary dictionary = read_dictionary(parse_json(text, name), name);
     ExplicitModel model = Builder(dictionary, file).build();
     if (options.normalise) normalise(model);
     validate(model, file);

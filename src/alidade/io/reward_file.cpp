@@ -52,9 +52,8 @@ std::vector<Entry> parse_entries(const json& list_of_entries, const Shape& shape
     return entries;
 }
 
-RawReward read_json_reward(const std::filesystem::path& path, const Shape& shape) {
-    const json document = read_json(path);
-    const std::string file = path.string();
+RawReward parse_json_reward(std::string_view text, const std::string& file, const Shape& shape) {
+    const json document = parse_json(text, file);
     check_object(document, {"default", "entries"}, file);
     const double rest =
         document.contains("default") ? number(document["default"], file + ": \"default\"") : 0;
@@ -82,9 +81,8 @@ RawReward read_json_reward(const std::filesystem::path& path, const Shape& shape
     return raw;
 }
 
-RawReward read_npz_reward(const std::filesystem::path& path, const Shape& shape) {
-    NpzArrays arrays = read_npz(path);
-    const std::string file = path.string();
+RawReward parse_npz_reward(std::string_view bytes, const std::string& file, const Shape& shape) {
+    NpzArrays arrays = parse_npz(bytes, file);
     const std::string name = arrays.size() == 1 ? arrays.begin()->first : "reward";
     const NpyArray& array = find_array(arrays, name, file);
     const std::vector<std::int64_t> all_steps{shape.states, shape.actions},
@@ -159,10 +157,16 @@ void check_extension(const std::filesystem::path& path) {
 
 ScaledReward read_reward(const std::filesystem::path& path, const Shape& shape,
                          const RewardOptions& options) {
+    check_extension(path);
+    return parse_reward(read_text(path), path, shape, options);
+}
+
+ScaledReward parse_reward(std::string_view bytes, const std::filesystem::path& path, const Shape& shape,
+                          const RewardOptions& options) {
     validate(shape);
     check_extension(path);
-    RawReward raw =
-        path.extension() == ".json" ? read_json_reward(path, shape) : read_npz_reward(path, shape);
+    RawReward raw = path.extension() == ".json" ? parse_json_reward(bytes, path.string(), shape)
+                                                : parse_npz_reward(bytes, path.string(), shape);
     RewardScale scale;
     if (options.rescale) scale = rescale(raw.values, path.string());
     for (std::size_t i = 0; i < raw.values.size(); ++i)

@@ -7,15 +7,19 @@
 
 #include "alidade/error.hpp"
 #include "alidade/io/text_file.hpp"
+#include "alidade/io/toml_shield.hpp"
 
 namespace alidade {
 namespace {
 
 /// A value for messages, shortened.
 std::string shown(const toml::node& node) {
+    // Not printed: toml++ 3.3 measures lists of numbers by casting logarithms to unsigned (found by fuzzing).
+    if (node.is_table()) return "a table";
+    if (const toml::array* const list = node.as_array()) return fmt::format("a list of {}", list->size());
     std::ostringstream out;
     node.visit([&](const auto& value) { out << value; });
-    std::string text = out.str();
+    std::string text = unshield(out.str());
     std::replace(text.begin(), text.end(), '\n', ' ');
     if (text.size() > 40) {
         text.resize(37);
@@ -27,13 +31,21 @@ std::string shown(const toml::node& node) {
 }  // namespace
 
 toml::table read_toml(const std::filesystem::path& path) {
-    const std::string text = read_text(path);
+    return parse_toml(read_text(path), path.string());
+}
+
+toml::table parse_toml(std::string_view text, const std::string& file) {
+    const std::string shielded = shield(text, file);
     try {
-        return toml::parse(text, path.string());
+        return toml::parse(shielded, file);
     } catch (const toml::parse_error& problem) {
         const auto place = problem.source().begin;
-        throw InvalidArgument(fmt::format("{}:{}:{}: not valid TOML: {}; fix the file", path.string(),
-                                          place.line, place.column, problem.description()));
+        throw InvalidArgument(fmt::format("{}:{}:{}: not valid TOML: {}; fix the file", file, place.line,
+                                          place.column, unshield(problem.description())));
+    } catch (const TomlAssertion& problem) {
+        throw InvalidArgument(
+            fmt::format("{}: not valid TOML, perhaps a '[' without a name after it ({}); fix the file", file,
+                        problem.what()));
     }
 }
 
@@ -41,7 +53,7 @@ void TomlSection::allow_only(std::initializer_list<std::string_view> known) cons
     for (const auto& [key, value] : table_)
         expects(std::find(known.begin(), known.end(), key.str()) != known.end(),
                 "{}:{}: unknown key '{}'{}{} (known: {}); remove or rename it", file_,
-                key.source().begin.line, key.str(), title_.empty() ? "" : " in ", title_,
+                key.source().begin.line, unshield(key.str()), title_.empty() ? "" : " in ", title_,
                 fmt::join(known, ", "));
 }
 
@@ -65,7 +77,7 @@ const toml::node& TomlSection::required(std::string_view key) const {
 std::string TomlSection::text(std::string_view key) const {
     const toml::node& node = required(key);
     expects(node.is_string(), "{} is {}; must be a string in quotes", where(key), shown(node));
-    return node.as_string()->get();
+    return unshield(node.as_string()->get());
 }
 
 std::int64_t TomlSection::integer(std::string_view key, std::int64_t smallest, std::int64_t largest) const {
@@ -97,7 +109,7 @@ std::vector<std::string> TomlSection::texts(std::string_view key) const {
     for (const toml::node& node : array(key)) {
         expects(node.is_string(), "{}: element {} is {}; must be a string in quotes", where(key),
                 result.size(), shown(node));
-        result.push_back(node.as_string()->get());
+        result.push_back(unshield(node.as_string()->get()));
     }
     return result;
 }

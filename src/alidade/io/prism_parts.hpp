@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+#include "alidade/io/explicit_model.hpp"
+#include "alidade/io/prism_file.hpp"
+
+namespace alidade {
+
+/// What the first line of a .tra text says about all of a model's files.
+struct PrismLayout {
+    bool sized = true;    ///< PRISM's dialect: lists begin with their sizes
+    bool choices = true;  ///< lines name a choice: not for DTMCs
+};
+
+/// Refuses a .sta text that does not list `states` states, 0, 1, ... in order.
+void check_prism_states(std::string_view text, std::string_view name, Index states);
+
+/// Labels and initial states of a .lab text, into a model whose transitions are read.
+void read_prism_labels(std::string_view text, std::string_view name, ExplicitModel& model);
+
+/// All rewards, into a model whose transitions are read.
+void read_prism_rewards(const PrismTexts& texts, std::string_view name, const PrismLayout& layout,
+                        ExplicitModel& model);
+
+}  // namespace alidade

@@ -1,0 +1,277 @@
+#include "fuzz/readers.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+#include "alidade/error.hpp"
+#include "alidade/io/csr_file.hpp"
+#include "alidade/io/drn_file.hpp"
+#include "alidade/io/episode_file.hpp"
+#include "alidade/io/explicit_npz.hpp"
+#include "alidade/io/features_file.hpp"
+#include "alidade/io/gym_file.hpp"
+#include "alidade/io/model_npz.hpp"
+#include "alidade/io/npz.hpp"
+#include "alidade/io/plan_file.hpp"
+#include "alidade/io/policy_file.hpp"
+#include "alidade/io/prism_file.hpp"
+#include "alidade/io/problem_folder.hpp"
+#include "alidade/io/reward_file.hpp"
+#include "alidade/io/umb_file.hpp"
+#include "alidade/io/umb_members.hpp"
+
+namespace alidade::fuzz {
+namespace {
+
+constexpr Shape shape{3, 2, 4};
+
+void demand(bool ok, const char* what) {
+    if (!ok) throw std::logic_error(what);
+}
+
+/// Sums of every choice, added up here and not by the library.
+void check_model(const ExplicitModel& model) {
+    try {
+        validate(model, "again");
+    } catch (const InvalidArgument& problem) {
+        throw std::logic_error(problem.what());
+    }
+    if (model.header.kind == BranchKind::parametric) return;
+    for (const ExplicitState& row : model.states)
+        for (Index c = 0; c < row.choices(); ++c) {
+            double low = 0, high = 0;
+            for (auto b = row.offsets[static_cast<std::size_t>(c)];
+                 b < row.offsets[static_cast<std::size_t>(c + 1)]; ++b) {
+                const auto i = static_cast<std::size_t>(b);
+                demand(row.targets[i] >= 0 && row.targets[i] < model.header.states, "a target is no state");
+                low += row.lower[i];
+                high += model.header.kind == BranchKind::interval ? row.upper[i] : row.lower[i];
+            }
+            demand(low <= 1 + 1e-9 && high >= 1 - 1e-9, "a choice is no distribution");
+        }
+}
+
+void check_kernel(const BaseKernel& kernel, Index actions) {
+    try {
+        validate_rows(kernel, actions, "again");
+    } catch (const InvalidArgument& problem) {
+        throw std::logic_error(problem.what());
+    }
+    for (Index row = 0; row < kernel.rows; ++row) {
+        double sum = 0;
+        for (auto e = kernel.offsets[static_cast<std::size_t>(row)];
+             e < kernel.offsets[static_cast<std::size_t>(row + 1)]; ++e) {
+            const auto i = static_cast<std::size_t>(e);
+            demand(kernel.targets[i] >= 0 && kernel.targets[i] < kernel.columns, "a target is no state");
+            demand(kernel.probabilities[i] >= 0, "a probability is negative");
+            sum += kernel.probabilities[i];
+        }
+        demand(std::abs(sum - 1) <= 1e-9, "a row is no distribution");
+    }
+}
+
+/// Several files in one input: each begins after a line "%%name". Mutations keep more of it alive than of an
+/// archive with its checksums.
+std::map<std::string, std::string, std::less<>> split(std::string_view bytes) {
+    std::map<std::string, std::string, std::less<>> parts;
+    while (bytes.starts_with("%%")) {
+        const auto name_end = std::min(bytes.find('\n'), bytes.size());
+        const auto next = std::min(bytes.find("\n%%", name_end), bytes.size());
+        const auto body = std::min(name_end + 1, next);
+        parts.emplace(bytes.substr(2, name_end - 2), bytes.substr(body, next - body));
+        bytes.remove_prefix(std::min(next + 1, bytes.size()));
+    }
+    return parts;
+}
+
+NpzArrays split_arrays(std::string_view bytes) {
+    NpzArrays arrays;
+    for (const auto& [name, part] : split(bytes)) arrays.emplace(name, parse_npy(part, name));
+    return arrays;
+}
+
+void read_drn_text(std::string_view bytes) {
+    check_model(parse_drn(bytes, "x.drn"));
+}
+void read_gym_text(std::string_view bytes) {
+    check_model(parse_gym(bytes, "x.json"));
+}
+void read_umb_archive(std::string_view bytes) {
+    check_model(parse_umb(bytes, "x.umb"));
+}
+void read_umb_parts(std::string_view bytes) {
+    check_model(model_of_members(split(bytes), "x.umb"));
+}
+
+void read_prism_parts(std::string_view bytes) {
+    const auto parts = split(bytes);
+    const auto part = [&](std::string_view name) {
+        const auto found = parts.find(name);
+        return found == parts.end() ? std::nullopt : std::optional(found->second);
+    };
+    PrismTexts texts;
+    texts.transitions = part("tra").value_or("");
+    texts.states = part("sta");
+    texts.labels = part("lab");
+    if (parts.contains("srew") || parts.contains("trew")) {
+        texts.state_rewards.push_back(part("srew"));
+        texts.transition_rewards.push_back(part("trew"));
+    }
+    check_model(parse_prism(texts, "x"));
+}
+
+void read_npy_bytes(std::string_view bytes) {
+    const NpyArray array = parse_npy(bytes, "x");
+    // Strings may be stored in ways that are read and not written.
+    if (array.kind() == NpyKind::text) return;
+    const NpyArray again = parse_npy(format_npy(array), "x");
+    demand(again.shape == array.shape && again.integers == array.integers, "an array changes when written");
+}
+void read_npz_bytes(std::string_view bytes) {
+    parse_npz(bytes, "x.npz");
+}
+
+void read_csr_arrays(std::string_view bytes) {
+    BaseKernel kernel = csr_from_arrays(split_arrays(bytes), "x.npz");
+    if (kernel.rows % kernel.columns != 0) return;
+    normalise_rows(kernel);
+    validate_rows(kernel, kernel.rows / kernel.columns, "x.npz");
+    check_kernel(kernel, kernel.rows / kernel.columns);
+    FeatureMap::from_base_kernels(kernel.columns, kernel.rows / kernel.columns, {&kernel, 1});
+}
+void read_explicit_arrays(std::string_view bytes) {
+    check_model(explicit_from_arrays(split_arrays(bytes), "x.npz"));
+}
+void read_tabular_arrays(std::string_view bytes) {
+    const TabularModel model = tabular_from_arrays(split_arrays(bytes), "x.npz");
+    for (const BaseKernel& kernel : model.steps) check_kernel(kernel, model.shape.actions);
+}
+void read_feature_arrays(std::string_view bytes) {
+    FeatureMap::from_features(features_from_arrays(split_arrays(bytes), 2, "x.npz"));
+}
+
+void check_reward(const ScaledReward& reward) {
+    for (const double r : reward.reward.values()) demand(r >= 0 && r <= 1, "a reward is not in [0, 1]");
+    demand(reward.scale.scale > 0, "a scale is not positive");
+}
+void read_reward_json(std::string_view bytes) {
+    check_reward(parse_reward(bytes, "x.json", shape, {.rescale = true}));
+}
+void read_reward_npz(std::string_view bytes) {
+    check_reward(parse_reward(bytes, "x.npz", shape, {.rescale = true}));
+}
+
+void check_policy(const Policy& policy) {
+    for (Step h = 0; h < shape.horizon; ++h)
+        for (State s = 0; s < shape.states; ++s) {
+            double sum = 0;
+            for (Action a = 0; a < shape.actions; ++a) {
+                demand(policy.probability(h, s, a) >= 0, "a probability is negative");
+                sum += policy.probability(h, s, a);
+            }
+            demand(std::abs(sum - 1) <= 1e-9, "a policy is no distribution");
+        }
+}
+void read_policy_json(std::string_view bytes) {
+    check_policy(parse_policy(bytes, "x.json", shape));
+}
+void read_plan_json(std::string_view bytes) {
+    const Plan plan = parse_plan(bytes, "x.json", shape);
+    check_policy(plan.policy);
+    demand(plan.claimed_accuracy >= 0, "an accuracy is negative");
+}
+
+/// From every pair to every state but the last.
+const SharedFeatures& small_features() {
+    static const SharedFeatures features = [] {
+        BaseKernel kernel{"base", 6, 3, {0}, {}, {}};
+        for (int row = 0; row < 6; ++row) {
+            kernel.targets.insert(kernel.targets.end(), {0, 1});
+            kernel.probabilities.insert(kernel.probabilities.end(), {0.5, 0.5});
+            kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
+        }
+        return std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(3, 2, {&kernel, 1}));
+    }();
+    return features;
+}
+
+void read_episode_bytes(std::string_view bytes, const char* name) {
+    Counts counts(small_features(), shape.horizon);
+    const std::int64_t read = parse_episodes(bytes, name, StartLaw({{0, 0.5}, {1, 0.5}}), counts);
+    demand(read >= 1 && counts.episodes() == read, "episodes are miscounted");
+}
+void read_episode_lines(std::string_view bytes) {
+    read_episode_bytes(bytes, "x.jsonl");
+}
+void read_episode_arrays(std::string_view bytes) {
+    read_episode_bytes(bytes, "x.npz");
+}
+
+/// A folder with files that problems may name.
+const std::filesystem::path& problem_folder() {
+    static const std::filesystem::path folder = [] {
+        std::string name = (std::filesystem::temp_directory_path() / "alidade-fuzz-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+        BaseKernel kernel{"base", 4, 2, {0, 1, 2, 3, 4}, {0, 1, 1, 0}, {1, 1, 1, 1}};
+        write_csr(std::filesystem::path(name) / "b.npz", kernel);
+        std::ofstream(std::filesystem::path(name) / "t.json") << R"({"weights": [[1], [1]]})";
+        std::ofstream(std::filesystem::path(name) / "r.json") << R"({"default": 1})";
+        return std::filesystem::path(name);
+    }();
+    return folder;
+}
+
+void read_problem_toml(std::string_view bytes) {
+    const auto path = problem_folder() / "problem.toml";
+    std::ofstream(path, std::ios::binary | std::ios::trunc)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const Problem problem = load_problem(path.string());
+    for (Index i = 0; i < problem.features().features(); ++i)
+        if (problem.features().kind() == FeatureKind::base_models)
+            check_kernel(problem.features().base_kernel(i), problem.features().actions());
+}
+
+}  // namespace
+
+const std::vector<Reader>& readers() {
+    static const std::vector<Reader> all = {
+        {"drn", read_drn_text},
+        {"gym", read_gym_text},
+        {"umb", read_umb_archive},
+        {"umb-members", read_umb_parts},
+        {"prism", read_prism_parts},
+        {"npy", read_npy_bytes},
+        {"npz", read_npz_bytes},
+        {"csr", read_csr_arrays},
+        {"explicit-npz", read_explicit_arrays},
+        {"tabular-npz", read_tabular_arrays},
+        {"features", read_feature_arrays},
+        {"reward-json", read_reward_json},
+        {"reward-npz", read_reward_npz},
+        {"policy", read_policy_json},
+        {"plan", read_plan_json},
+        {"episodes", read_episode_lines},
+        {"episodes-npz", read_episode_arrays},
+        {"problem", read_problem_toml},
+    };
+    return all;
+}
+
+const Reader& find_reader(std::string_view name) {
+    for (const Reader& reader : readers())
+        if (reader.name == name) return reader;
+    throw std::out_of_range(std::string(name));
+}
+
+void run(const Reader& reader, std::string_view bytes) {
+    try {
+        reader.read(bytes);
+    } catch (const InvalidArgument&) {
+    } catch (const ModelContradiction&) {
+    }
+}
+
+}  // namespace alidade::fuzz
