@@ -185,7 +185,7 @@ const std::vector<ModelFormat>& model_formats() {
          .read = [](const path& file, const ModelReadOptions& options) { return read_prism(file, options); },
          .usage = prism_usage},
         {.name = "storm-explicit",
-         .extensions = {},
+         .extensions = {".tra"},  // read as `prism`, which comes first and knows both
          .summary = "Storm's explicit files, which differ from PRISM's; read by storm --explicit and stormpy",
          .writes = {BranchKind::point},
          .reads = {},
