@@ -9,6 +9,7 @@
 #include "alidade/io/drn_file.hpp"
 #include "alidade/io/explicit_npz.hpp"
 #include "alidade/io/gym_file.hpp"
+#include "alidade/io/identifier_names.hpp"
 #include "alidade/io/prism_file.hpp"
 #include "alidade/io/umb_file.hpp"
 
@@ -97,7 +98,9 @@ std::string umb_usage(const WrittenModel& model) {
     return check + interval_check(start);
 }
 
-std::string prism_usage(const WrittenModel& model) {
+std::string prism_usage(WrittenModel model) {
+    model.header.rewards = identifier_names(model.header.rewards);
+    model.header.labels = identifier_names(model.header.labels);
     return fmt::format("prism -importmodel {}.all -{} -ex -pf '{}'\n",
                        quoted(path(model.path).replace_extension()),
                        model.header.kind == BranchKind::interval ? "imdp" : "mdp", property_of(model));
