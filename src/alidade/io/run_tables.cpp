@@ -146,15 +146,18 @@ template <class T>
 void write_arrays(Database& database, const std::string& table, Section& section, std::string_view kind,
                   const std::map<std::string, std::vector<T>>& arrays) {
     Statement insert(database, "INSERT INTO " + table + " VALUES (?, ?, ?, ?)");
-    for (const auto& [name, values] : arrays)
-        for_parts(std::as_bytes(std::span(values)), [&](std::int64_t part, std::span<const std::byte> piece) {
-            insert.bind(1, std::string_view(name));
-            insert.bind(2, kind);
-            insert.bind(3, part);
-            insert.bind(4, piece);
-            insert.run();
-            section.add_row(kind, std::string_view(name), part, piece);
-        });
+    for (const auto& array : arrays) {
+        const std::string_view name = array.first;
+        for_parts(std::as_bytes(std::span(array.second)),
+                  [&](std::int64_t part, std::span<const std::byte> piece) {
+                      insert.bind(1, name);
+                      insert.bind(2, kind);
+                      insert.bind(3, part);
+                      insert.bind(4, piece);
+                      insert.run();
+                      section.add_row(kind, name, part, piece);
+                  });
+    }
 }
 
 }  // namespace
