@@ -158,7 +158,8 @@ private:
                 file_, name, bytes->size(), count, (count + 63) / 64 * 8);
         std::vector<bool> result(at(count));
         for (std::size_t i = 0; i < result.size(); ++i)
-            result[i] = ((static_cast<unsigned char>((*bytes)[i / 8]) >> (i % 8)) & 1U) != 0;
+            result[i] =
+                ((static_cast<unsigned>(static_cast<unsigned char>((*bytes)[i / 8])) >> (i % 8)) & 1U) != 0;
         return result;
     }
 
