@@ -75,9 +75,11 @@ std::string last_lines(const std::string& talk) {
     std::size_t begin = ++end;
     for (int lines = 0; begin > 0; --begin)
         if (talk[begin - 1] == '\n' && ++lines == lines_shown) break;
-    std::string shown = "  " + talk.substr(begin, end - begin);
-    for (std::size_t at = shown.find('\n'); at != std::string::npos; at = shown.find('\n', at + 3))
-        shown.replace(at, 1, "\n  ");
+    std::string shown = "  ";
+    for (; begin < end; ++begin) {
+        shown += talk[begin];
+        if (talk[begin] == '\n') shown += "  ";
+    }
     return shown;
 }
 
