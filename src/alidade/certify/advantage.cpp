@@ -8,6 +8,7 @@
 #include "alidade/theory/regression.hpp"
 #include "second_order.hpp"
 #include "set_backup.hpp"
+#include "shared_loss.hpp"
 
 namespace alidade {
 
@@ -68,6 +69,7 @@ public:
           sets_(static_cast<Index>(learned.sets().size())),
           backup_(learned),
           second_order_(learned),
+          shared_loss_(learned, policy),
           actions_(at(shape_.actions)),
           now_(shape_.states, sets_ * d_),
           next_(shape_.states, sets_ * d_),
@@ -183,6 +185,11 @@ private:
 
     void bound_losses(Step h, State s) {
         double loss = 0, gap = 0;
+        // First rewards differ between the policy and an optimal one: H-h, not H-1-h [likelihood §9.6].
+        const double most = std::min(
+            static_cast<double>(shape_.steps_after(h) + 1),
+            bounds_.optimal_upper(h, s) - bounds_.policy_lower(h, s) + rounding_slack(shape_.horizon));
+        std::vector<detail::UndecidedAction> undecided;
         for (Action a = 0; a < shape_.actions; ++a) {
             const Index pair = shape_.pair(s, a);
             const double certain = certain_advantage(h, s, a);
@@ -190,12 +197,12 @@ private:
             const double rough = own ? certain : std::min(certain, gap_advantage(h, s, a));
             const double sharp = own ? certain : std::min(rough, shared_advantage(h, s, a));
             gap = std::max(gap, rough + backup_(h, pair, next_.gap).upper);
-            loss = std::max(loss, sharp + backup_(h, pair, next_.loss).upper);
+            const double following = backup_(h, pair, next_.loss).upper;
+            loss = std::max(loss, sharp + following);
+            if (!own && sharp + following > 0 && shared_loss_.counts(h, s))
+                undecided.push_back({std::min(sharp + following, most), linear_bound(h, s, a, following)});
         }
-        // First rewards differ between the policy and an optimal one: H-h, not H-1-h [likelihood §9.6].
-        const double most = std::min(
-            static_cast<double>(shape_.steps_after(h) + 1),
-            bounds_.optimal_upper(h, s) - bounds_.policy_lower(h, s) + rounding_slack(shape_.horizon));
+        if (!undecided.empty()) shared_loss_.add(h, s, std::move(undecided));
         now_.loss[at(s)] = std::min(loss, most);
         now_.gap[at(s)] = std::min(gap, most);
     }
@@ -253,17 +260,31 @@ private:
         return std::min(by_middle, by_intervals) + slack;
     }
 
-    double shared_advantage(Step h, State s, Action a) {
+    /// What of an advantage is the same for all members: its value in the model and the remainders.
+    double constant_advantage(State s, Action a) const {
         const ActionBounds& action = actions_[at(a)];
-        double bound = action.value - now_.value[at(s)] + (1 - action.probability) * action.remainder;
+        double constant = action.value - now_.value[at(s)] + (1 - action.probability) * action.remainder;
         for (const ActionBounds& other : actions_)
-            if (&other != &action) bound += other.probability * other.remainder;
+            if (&other != &action) constant += other.probability * other.remainder;
+        return constant + rounding_slack(1);
+    }
+
+    double shared_advantage(Step h, State s, Action a) {
+        double bound = constant_advantage(s, a);
         for (Index set = first_set(h); set < sets_; ++set) {
             for (Index i = 0; i < d_; ++i)
-                difference_[at(i)] = action.sums[at(set * d_ + i)] - mean_sums_[at(set * d_ + i)];
+                difference_[at(i)] = actions_[at(a)].sums[at(set * d_ + i)] - mean_sums_[at(set * d_ + i)];
             bound += change(set, difference_).upper;
         }
-        return bound + rounding_slack(1);
+        return bound;
+    }
+
+    /// Of A(s,a) and `following`, the loss that is expected after it, for every member.
+    detail::LinearBound linear_bound(Step h, State s, Action a, double following) const {
+        std::vector<double> direction(at(sets_ * d_), 0.0);
+        for (std::size_t i = at(first_set(h) * d_); i < direction.size(); ++i)
+            direction[i] = actions_[at(a)].sums[i] - mean_sums_[i];
+        return {constant_advantage(s, a) + following, std::move(direction)};
     }
 
     void bound_value(Step h, State s) {
@@ -291,7 +312,7 @@ private:
         const double slack = rounding_slack(shape_.horizon);
         const auto widened = [&](double loss) { return loss > 0 ? loss + slack : 0.0; };
         const double value = start.expect(next_.value);
-        return {widened(start.expect(next_.loss)),
+        return {widened(std::min(start.expect(next_.loss), shared_loss_.bound())),
                 widened(start.expect(next_.gap)),
                 {std::max(0.0, value + start.expect(next_.low) - slack),
                  std::min(static_cast<double>(shape_.horizon), value + start.expect(next_.high) + slack)}};
@@ -307,6 +328,7 @@ private:
     Index d_, sets_;
     detail::SetBackup backup_;
     detail::SecondOrder second_order_;
+    detail::SharedLoss shared_loss_;
     std::vector<ActionBounds> actions_;
     StepBounds now_, next_;
     std::vector<double> mean_sums_, difference_;

@@ -1,0 +1,45 @@
+#include "occupancy_bounds.hpp"
+
+#include <algorithm>
+
+namespace alidade::detail {
+
+namespace {
+
+/// For the rounding of sums of products, all of one sign.
+constexpr double outward = 1 + 1e-12;
+
+}  // namespace
+
+Matrix occupancy_bounds(const LearnedModel& learned, const Policy& policy) {
+    const Shape& shape = learned.shape();
+    const FeatureMap& features = learned.model().features();
+    const Index d = features.features();
+    Matrix bounds = Matrix::Zero(shape.horizon, shape.states);
+    for (const auto& [state, probability] : learned.model().start().atoms())
+        bounds(0, state) = std::min(1.0, bounds(0, state) + probability * outward);
+    Matrix arriving(d, shape.states);
+    for (Step h = 0; h + 1 < shape.horizon; ++h) {
+        arriving.setZero();
+        for (State s = 0; s < shape.states; ++s) {
+            for (Action a = 0; a < shape.actions; ++a) {
+                const double weight = bounds(h, s) * policy.probability(h, s, a);
+                if (weight == 0) continue;
+                const Index pair = shape.pair(s, a);
+                const auto targets = features.targets(pair);
+                for (std::size_t j = 0; j < targets.size(); ++j) {
+                    const auto phi = features.phi(features.first_entry(pair) + static_cast<Index>(j));
+                    for (Index i = 0; i < d; ++i)
+                        arriving(i, targets[j]) += weight * phi[static_cast<std::size_t>(i)];
+                }
+            }
+        }
+        for (State s = 0; s < shape.states; ++s) {
+            const std::span<const double> direction(arriving.col(s).data(), static_cast<std::size_t>(d));
+            bounds(h + 1, s) = std::clamp(learned.set(h).range(direction).upper * outward, 0.0, 1.0);
+        }
+    }
+    return bounds;
+}
+
+}  // namespace alidade::detail

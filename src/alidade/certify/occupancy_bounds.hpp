@@ -1,0 +1,16 @@
+#pragma once
+
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/model/policy.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade::detail {
+
+/// Upper bounds of how likely the policy is in a state: row h, column s bounds P(s_h = s) under every member
+/// of the confidence sets, without misspecification. By
+///   P(s_{h+1} = s') = theta_h . sum_{s,a} P(s_h = s) pi_h(a|s) phi(s,a,s'),
+/// in which bounds may replace the P(s_h = s), as every member makes the products theta . phi probabilities;
+/// one member for all states. At most one.
+Matrix occupancy_bounds(const LearnedModel& learned, const Policy& policy);
+
+}  // namespace alidade::detail
