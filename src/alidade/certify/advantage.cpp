@@ -199,8 +199,13 @@ private:
             gap = std::max(gap, rough + backup_(h, pair, next_.gap).upper);
             const double following = backup_(h, pair, next_.loss).upper;
             loss = std::max(loss, sharp + following);
-            if (!own && sharp + following > 0 && shared_loss_.counts(h, s))
-                undecided.push_back({std::min(sharp + following, most), linear_bound(h, s, a, following)});
+            const bool possible = own || sharp + following > 0;
+            if (!possible || !shared_loss_.counts(h, s)) continue;
+            const double bound = std::min(sharp + following, most);
+            if (shared_loss_.splits(h))
+                shared_loss_.add_first(a, bound, {sharp, linear_bound(h, s, a, own, 0)});
+            else if (!own)
+                undecided.push_back({bound, linear_bound(h, s, a, own, following)});
         }
         if (!undecided.empty()) shared_loss_.add(h, s, std::move(undecided));
         now_.loss[at(s)] = std::min(loss, most);
@@ -280,8 +285,9 @@ private:
     }
 
     /// Of A(s,a) and `following`, the loss that is expected after it, for every member.
-    detail::LinearBound linear_bound(Step h, State s, Action a, double following) const {
+    detail::LinearBound linear_bound(Step h, State s, Action a, bool own, double following) const {
         std::vector<double> direction(at(sets_ * d_), 0.0);
+        if (own) return {following, std::move(direction)};
         for (std::size_t i = at(first_set(h) * d_); i < direction.size(); ++i)
             direction[i] = actions_[at(a)].sums[i] - mean_sums_[i];
         return {constant_advantage(s, a) + following, std::move(direction)};

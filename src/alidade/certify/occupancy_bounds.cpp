@@ -11,7 +11,7 @@ constexpr double outward = 1 + 1e-12;
 
 }  // namespace
 
-Matrix occupancy_bounds(const LearnedModel& learned, const Policy& policy) {
+Matrix occupancy_bounds(const LearnedModel& learned, const Policy& policy, std::optional<Action> first) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     const Index d = features.features();
@@ -23,7 +23,9 @@ Matrix occupancy_bounds(const LearnedModel& learned, const Policy& policy) {
         arriving.setZero();
         for (State s = 0; s < shape.states; ++s) {
             for (Action a = 0; a < shape.actions; ++a) {
-                const double weight = bounds(h, s) * policy.probability(h, s, a);
+                const double taken =
+                    h == 0 && first ? (a == *first ? 1.0 : 0.0) : policy.probability(h, s, a);
+                const double weight = bounds(h, s) * taken;
                 if (weight == 0) continue;
                 const Index pair = shape.pair(s, a);
                 const auto targets = features.targets(pair);

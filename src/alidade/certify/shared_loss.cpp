@@ -26,16 +26,29 @@ SharedLoss::SharedLoss(const LearnedModel& learned, const Policy& policy)
     : learned_(learned),
       applies_(learned.misspecification() == 0 && !learned.sets().empty() &&
                learned.model().features().kind() == FeatureKind::base_models),
-      single_start_(learned.model().start().atoms().size() == 1),
+      splits_(applies_ && learned.model().start().atoms().size() == 1),
       numbers_(learned.sets().size() * static_cast<std::size_t>(learned.model().features().features())) {
-    rest_.chord.direction.assign(numbers_, 0.0);
-    if (applies_) reach_ = occupancy_bounds(learned, policy);
+    if (!applies_) return;
+    const LinearBound zero{0, std::vector<double>(numbers_, 0.0)};
+    paths_.resize(splits_ ? static_cast<std::size_t>(learned.shape().actions) : 1);
+    for (std::size_t a = 0; a < paths_.size(); ++a) {
+        Path& path = paths_[a];
+        path.reach = splits_ ? occupancy_bounds(learned, policy, static_cast<Action>(a))
+                             : occupancy_bounds(learned, policy);
+        path.rest.chord = path.first.linear = zero;
+        path.possible = !splits_;
+        path.bound = std::numeric_limits<double>::infinity();
+    }
 }
 
-bool SharedLoss::before(const UndecidedState& one, const UndecidedState& other) {
+bool SharedLoss::counts(Step h, State s) const {
+    return std::ranges::any_of(paths_, [&](const Path& path) { return path.reach(h, s) > 0; });
+}
+
+bool SharedLoss::before(const WeighedState& one, const WeighedState& other) {
     // Ties by place, so that the result is the same wherever it is computed.
-    if (one.most != other.most) return one.most > other.most;
-    return std::pair(one.h, one.s) < std::pair(other.h, other.s);
+    if (one.most() != other.most()) return one.most() > other.most();
+    return std::pair(one.state->h, one.state->s) < std::pair(other.state->h, other.state->s);
 }
 
 Interval SharedLoss::range(const std::vector<double>& direction) const {
@@ -58,33 +71,38 @@ LinearBound SharedLoss::chord(const UndecidedState& state) const {
     if (state.actions.size() != 1) return bound;  // the largest of several has no chord
     const LinearBound& linear = state.actions.front().linear;
     const Interval ends = range(linear.direction);
+    if (!(ends.upper > ends.lower)) return bound;
     const double left = std::max(0.0, linear.constant + ends.lower);
     const double right = std::max(0.0, linear.constant + ends.upper);
-    if (!(ends.upper > ends.lower)) return bound;
     const double slope = (right - left) / (ends.upper - ends.lower);
-    bound.constant = state.reach * (left - slope * ends.lower);
-    for (std::size_t i = 0; i < numbers_; ++i) bound.direction[i] = state.reach * slope * linear.direction[i];
+    bound.constant = left - slope * ends.lower;
+    for (std::size_t i = 0; i < numbers_; ++i) bound.direction[i] = slope * linear.direction[i];
     return bound;
 }
 
 void SharedLoss::add(Step h, State s, std::vector<UndecidedAction> actions) {
-    double most = 0;
-    for (const UndecidedAction& action : actions) most = std::max(most, action.bound);
-    if (h == 0 && single_start_) {
-        // V* - V^pi = max_a (A + P_a D_1) there, and for the policy's own action that is the sum over later
-        // steps: no need to add the two.
-        first_ = most;
-        return;
+    auto state = std::make_shared<UndecidedState>(UndecidedState{h, s, 0, {}, std::move(actions)});
+    for (const UndecidedAction& action : state->actions) state->most = std::max(state->most, action.bound);
+    state->chord = chord(*state);
+    for (Path& path : paths_) {
+        const double reach = path.reach(h, s);
+        if (!(reach > 0)) continue;
+        path.states.push_back({reach, state});
+        std::ranges::push_heap(path.states, before);
+        if (path.states.size() <= most_states) continue;
+        std::ranges::pop_heap(path.states, before);
+        const WeighedState& least = path.states.back();
+        path.rest.most += least.most();
+        detail::add(path.rest.chord, least.reach, least.state->chord);
+        path.states.pop_back();
     }
-    UndecidedState state{reach_(h, s), reach_(h, s) * most, {}, h, s, std::move(actions)};
-    state.chord = chord(state);
-    states_.push_back(std::move(state));
-    std::ranges::push_heap(states_, before);
-    if (states_.size() <= most_states) return;
-    std::ranges::pop_heap(states_, before);
-    rest_.most += states_.back().most;
-    detail::add(rest_.chord, 1, states_.back().chord);
-    states_.pop_back();
+}
+
+void SharedLoss::add_first(Action a, double bound, UndecidedAction advantage) {
+    Path& path = paths_[static_cast<std::size_t>(a)];
+    path.possible = true;
+    path.bound = bound;
+    path.first = std::move(advantage);
 }
 
 /// Bounds what the choice can be continued to.
@@ -95,30 +113,29 @@ void SharedLoss::settle(Choice& choice, const Rest& rest) const {
     choice.bound = std::min({choice.bound, choice.bounds + rest.most, together});
 }
 
-double SharedLoss::search() const {
-    std::vector<const UndecidedState*> states;
-    for (const UndecidedState& state : states_) states.push_back(&state);
-    std::ranges::sort(states, [](const auto* one, const auto* other) { return before(*one, *other); });
-    std::vector<Rest> rests(states.size() + 1, rest_);
+double SharedLoss::search(const Path& path) const {
+    std::vector<WeighedState> states = path.states;
+    std::ranges::sort(states, before);
+    std::vector<Rest> rests(states.size() + 1, path.rest);
     for (std::size_t i = states.size(); i-- > 0;) {
         rests[i] = rests[i + 1];
-        rests[i].most += states[i]->most;
-        detail::add(rests[i].chord, 1, states[i]->chord);
+        rests[i].most += states[i].most();
+        detail::add(rests[i].chord, states[i].reach, states[i].state->chord);
     }
     const auto less = [](const Choice& one, const Choice& other) { return one.bound < other.bound; };
     std::priority_queue<Choice, std::vector<Choice>, decltype(less)> open(less);
-    Choice root{.bound = rests[0].most, .linear = {0, std::vector<double>(numbers_, 0.0)}};
+    Choice root{.bound = path.bound, .bounds = path.first.bound, .linear = path.first.linear};
     settle(root, rests[0]);
     open.push(std::move(root));
     // The first that is whole is the largest; until then the first bounds all.
     for (std::size_t examined = 0; examined < most_choices && open.top().decided < states.size();) {
         Choice best = open.top();
         open.pop();
-        const UndecidedState& state = *states[best.decided++];
-        for (const UndecidedAction& action : state.actions) {
+        const auto& [reach, state] = states[best.decided++];
+        for (const UndecidedAction& action : state->actions) {
             Choice choice = best;
-            choice.bounds += state.reach * action.bound;
-            detail::add(choice.linear, state.reach, action.linear);
+            choice.bounds += reach * action.bound;
+            detail::add(choice.linear, reach, action.linear);
             settle(choice, rests[choice.decided]);
             open.push(std::move(choice));
             ++examined;
@@ -131,7 +148,10 @@ double SharedLoss::search() const {
 
 double SharedLoss::bound() const {
     if (!applies_) return std::numeric_limits<double>::infinity();
-    return std::max({0.0, first_, search() * outward});
+    double most = 0;
+    for (const Path& path : paths_)
+        if (path.possible) most = std::max(most, search(path) * outward);
+    return most;
 }
 
 }  // namespace alidade::detail

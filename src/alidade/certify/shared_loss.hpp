@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "alidade/confidence/learned_model.hpp"
@@ -32,29 +32,39 @@ struct UndecidedAction {
 /// which is found by branch and bound, and from above where the search is cut short. What is not yet chosen
 /// is bounded by chords: max(0, linear) is convex, so below the chord over the range of `linear`, which is
 /// linear again.
+///
+/// Where the first state is known nothing is left out at the first step: D_0 = max_a (A_0(a) + P_a D_1), so
+/// for each first action there is a sum of its own, over later steps and from where that action leads.
 class SharedLoss {
 public:
-    /// Reads the learned model and the policy, which must outlive it.
+    /// Reads the learned model, which must outlive it.
     SharedLoss(const LearnedModel& learned, const Policy& policy);
 
-    /// Whether there is such a bound: the truth must be a mixture, and of base models, so that upper bounds
-    /// of probabilities multiply.
-    bool applies() const noexcept { return applies_; }
-    /// Whether actions of the state count: the policy may come there.
-    bool counts(Step h, State s) const { return applies_ && reach_(h, s) > 0; }
+    /// Whether actions of the state count: the truth is a mixture of base models, so that upper bounds of
+    /// probabilities multiply, and the policy may come there.
+    bool counts(Step h, State s) const;
+    /// Whether first actions are taken by `add_first`, as the only first state is known.
+    bool splits(Step h) const noexcept { return h == 0 && splits_; }
     /// Takes the undecided actions, one at least, of a state that counts.
     void add(Step h, State s, std::vector<UndecidedAction> actions);
-    /// The bound of the loss from the start, without slack; infinite where it does not apply.
+    /// Takes a first action that may be as good as any: A_0(a) alone is at most what `advantage` says, and
+    /// A_0(a) + E[D_1] at most `bound`.
+    void add_first(Action a, double bound, UndecidedAction advantage);
+    /// The bound of the loss from the start, without slack; infinite where there is none.
     double bound() const;
 
 private:
     struct UndecidedState {
-        double reach = 0;  ///< bound of its probability
-        double most = 0;   ///< that times the largest bound of its actions
-        LinearBound chord;
         Step h = 0;
         State s = 0;
+        double most = 0;  ///< the largest bound of its actions
+        LinearBound chord;
         std::vector<UndecidedAction> actions;
+    };
+    struct WeighedState {
+        double reach = 0;  ///< bound of its probability
+        std::shared_ptr<const UndecidedState> state;
+        double most() const { return reach * state->most; }
     };
     /// One action or none in each of the first states of the list.
     struct Choice {
@@ -68,21 +78,27 @@ private:
         double most = 0;
         LinearBound chord;
     };
+    /// What follows one first action, or the policy from the start.
+    struct Path {
+        Matrix reach;
+        std::vector<WeighedState> states;  ///< a heap of those that weigh most, the least first
+        Rest rest;                         ///< all others
+        bool possible = true;              ///< whether the first action is worth taking
+        double bound = 0;                  ///< of the path, by other means
+        UndecidedAction first;             ///< zero where it is not split
+    };
 
-    static bool before(const UndecidedState& one, const UndecidedState& other);
+    static bool before(const WeighedState& one, const WeighedState& other);
     /// sum_k over the sets of the range of (theta_k - theta~_k) . direction_k.
     Interval range(const std::vector<double>& direction) const;
     LinearBound chord(const UndecidedState& state) const;
     void settle(Choice& choice, const Rest& rest) const;
-    double search() const;
+    double search(const Path& path) const;
 
     const LearnedModel& learned_;
-    bool applies_, single_start_;
+    bool applies_, splits_;
     std::size_t numbers_;  ///< sets x d
-    Matrix reach_;
-    std::vector<UndecidedState> states_;  ///< a heap of those that weigh most, the least first
-    Rest rest_;                           ///< all others
-    double first_ = 0;                    ///< the largest bound at the only first state
+    std::vector<Path> paths_;
 };
 
 }  // namespace alidade::detail
