@@ -73,14 +73,26 @@ std::size_t reward_position(const ExplicitHeader& header, const std::string& nam
     return static_cast<std::size_t>(found - header.rewards.begin());
 }
 
-void write_preamble(std::string& text, const ExplicitHeader& header, const ActionPlan& plan,
+void write_preamble(PendingText& file, const ExplicitHeader& header, const ActionPlan& plan,
                     const CassandraOptions& options) {
-    text = fmt::format("discount: {}\nvalues: reward\nstates: {}\nactions: {}\n",
-                       with_point(options.discount), header.states, fmt::join(plan.names, " "));
-    if (options.observations) text += fmt::format("observations: {}\n", header.states);
-    const auto& initial = header.initial_states;
-    text += fmt::format("start{}: {}\n", initial.size() > 1 ? " include" : "", fmt::join(initial, " "));
-    if (options.observations) text += "O: *\nidentity\n";
+    file.buffer() += fmt::format("discount: {}\nvalues: reward\nstates: {}\nactions: {}\n",
+                                 with_point(options.discount), header.states, fmt::join(plan.names, " "));
+    if (options.observations) file.buffer() += fmt::format("observations: {}\n", header.states);
+    // Readers take "start: 0" for a probability, and not all know "start include:".
+    const std::string share = with_point(1.0 / static_cast<double>(header.initial_states.size()));
+    std::vector<bool> initial(at(header.states), false);
+    for (const auto state : header.initial_states) initial[at(state)] = true;
+    file.buffer() += "start:";
+    for (Index state = 0; state < header.states; ++state) {
+        file.buffer() += initial[at(state)] ? " " + share : " 0.0";
+        file.relieve();
+    }
+    file.buffer() += '\n';
+    // The grammar has "identity" for transitions alone.
+    for (Index state = 0; options.observations && state < header.states; ++state) {
+        fmt::format_to(std::back_inserter(file.buffer()), "O: * : {} : {} 1.0\n", state, state);
+        file.relieve();
+    }
 }
 
 void write_choice(std::string& text, const ExplicitState& row, Index state, Index choice,
@@ -106,7 +118,7 @@ void write_cassandra(const std::filesystem::path& path, const ExplicitRows& rows
     const std::size_t reward = reward_position(header, options.reward, path.string());
     const ActionPlan plan = plan_actions(rows);
     PendingText file(path);
-    write_preamble(file.buffer(), header, plan, options);
+    write_preamble(file, header, plan, options);
     ExplicitState row;
     std::vector<Index> choice_of(at(plan.actions));
     for (Index state = 0; state < header.states; ++state) {
