@@ -49,7 +49,9 @@ struct StepBounds {
 /// What belongs to one action at the state in hand.
 struct ActionBounds {
     double probability = 0, reward = 0, value = 0, remainder = 0;
-    double spread = 0;           ///< most that the radius of the next value is expected to be
+    double spread = 0;     ///< most that the radius of the next value is expected to be
+    double unsettled = 0;  ///< |(P - P~) Rem| at the next step is at most this
+    detail::SecondOrder::Form second_order;
     std::vector<double> sums;    ///< M_{h->k}(s, a): sets x d
     std::vector<double> middle;  ///< phi of the next middle: d
 };
@@ -74,7 +76,8 @@ public:
           now_(shape_.states, sets_ * d_),
           next_(shape_.states, sets_ * d_),
           mean_sums_(at(sets_ * d_)),
-          difference_(at(d_)) {
+          difference_(at(d_)),
+          law_difference_(at(shape_.states), 0.0) {
         for (ActionBounds& action : actions_) {
             action.sums.resize(at(sets_ * d_));
             action.middle.resize(at(d_));
@@ -108,11 +111,11 @@ private:
         action.probability = policy_.probability(h, s, a);
         action.reward = reward_.at(h, s, a);
         action.value = action.reward;
-        action.remainder = action.spread = 0;
+        action.remainder = action.spread = action.unsettled = 0;
         std::ranges::fill(action.sums, 0.0);
         if (last(h)) return;
         action.value += learned_.model().expect(h, pair, next_.value);
-        action.remainder = own_remainder(h, pair) + learned_.misspecification() * value_span_ +
+        action.remainder = own_remainder(h, pair, action) + learned_.misspecification() * value_span_ +
                            learned_.model().expect(h, pair, next_.remainder);
         action.spread = backup_(h, pair, next_.radius).upper;
         std::ranges::fill(action.middle, 0.0);
@@ -134,7 +137,7 @@ private:
 
     /// Bound of (P - P~)(V^pi - V~) at the next step: the deviation times how much V^pi - V~ can vary, or its
     /// expansion, in which only the remainder is bounded so.
-    double own_remainder(Step h, Index pair) {
+    double own_remainder(Step h, Index pair, ActionBounds& action) {
         const double tau = deviations_.at(h, pair);
         const double by_variation = tau * oscillation(pair);
         // Off the mixture the expansion has further terms.
@@ -142,7 +145,57 @@ private:
         double most = 0;
         for (const std::int32_t target : features_.targets(pair))
             most = std::max(most, next_.remainder[at(target)]);
-        return std::min(by_variation, second_order_(h, pair) + 2 * tau * most);
+        action.unsettled = 2 * tau * most;
+        second_order_.form(h, pair, action.second_order);
+        return std::min(by_variation, second_order_.bound(action.second_order) + action.unsettled);
+    }
+
+    /// Bound of Rem(s,a) - Rem(s,pi), of each by itself.
+    double separate_remainders(Action a) const {
+        const ActionBounds& action = actions_[at(a)];
+        double sum = (1 - action.probability) * action.remainder;
+        for (const ActionBounds& other : actions_)
+            if (&other != &action) sum += other.probability * other.remainder;
+        return sum;
+    }
+
+    /// The same, or that of the difference, in which what is of second order in both, and what follows both,
+    /// cancels.
+    double remainder_of_difference(Step h, State s, Action a) {
+        const ActionBounds& action = actions_[at(a)];
+        const double apart = separate_remainders(a);
+        if (last(h) || learned_.misspecification() > 0) return apart;
+        double together =
+            expected_difference(h, s, a, next_.remainder) + (1 - action.probability) * action.unsettled;
+        form_ = action.second_order;
+        for (const ActionBounds& other : actions_) {
+            if (other.probability == 0) continue;
+            if (&other != &action) together += other.probability * other.unsettled;
+            form_.add(-other.probability, other.second_order);
+        }
+        return std::min(apart, together + second_order_.bound(form_));
+    }
+
+    /// sum_s' |P~(s'|s,a) - P~(s'|s,pi)| value(s').
+    double expected_difference(Step h, State s, Action a, const std::vector<double>& value) {
+        double sum = 0;
+        const auto count = [&](Action b, double weight) {
+            const auto law = learned_.model().probabilities(h, shape_.pair(s, b));
+            const auto targets = features_.targets(shape_.pair(s, b));
+            for (std::size_t j = 0; j < law.size(); ++j) {
+                double& difference = law_difference_[at(targets[j])];
+                sum -= std::abs(difference) * value[at(targets[j])];
+                difference += weight * law[j];
+                sum += std::abs(difference) * value[at(targets[j])];
+            }
+        };
+        count(a, 1);
+        for (Action b = 0; b < shape_.actions; ++b)
+            if (actions_[at(b)].probability > 0) count(b, -actions_[at(b)].probability);
+        for (Action b = 0; b < shape_.actions; ++b)
+            for (const std::int32_t target : features_.targets(shape_.pair(s, b)))
+                law_difference_[at(target)] = 0;
+        return std::max(0.0, sum);
     }
 
     /// How much V^pi - V~ can vary over what the truth may lead to.
@@ -195,17 +248,18 @@ private:
             const double certain = certain_advantage(h, s, a);
             const bool own = actions_[at(a)].probability == 1;
             const double rough = own ? certain : std::min(certain, gap_advantage(h, s, a));
-            const double sharp = own ? certain : std::min(rough, shared_advantage(h, s, a));
             gap = std::max(gap, rough + backup_(h, pair, next_.gap).upper);
             const double following = backup_(h, pair, next_.loss).upper;
+            const LinearAdvantage linear = own ? own_advantage() : linear_advantage(h, s, a, following);
+            const double sharp = std::min(rough, linear.upper);
             loss = std::max(loss, sharp + following);
             const bool possible = own || sharp + following > 0;
             if (!possible || !shared_loss_.counts(h, s)) continue;
             const double bound = std::min(sharp + following, most);
             if (shared_loss_.splits(h))
-                shared_loss_.add_first(a, bound, {sharp, linear_bound(h, s, a, own, 0)});
+                shared_loss_.add_first(a, bound, {sharp, {linear.constant, linear.direction}});
             else if (!own)
-                undecided.push_back({bound, linear_bound(h, s, a, own, following)});
+                undecided.push_back({bound, {linear.constant + following, linear.direction}});
         }
         if (!undecided.empty()) shared_loss_.add(h, s, std::move(undecided));
         now_.loss[at(s)] = std::min(loss, most);
@@ -265,32 +319,30 @@ private:
         return std::min(by_middle, by_intervals) + slack;
     }
 
-    /// What of an advantage is the same for all members: its value in the model and the remainders.
-    double constant_advantage(State s, Action a) const {
-        const ActionBounds& action = actions_[at(a)];
-        double constant = action.value - now_.value[at(s)] + (1 - action.probability) * action.remainder;
-        for (const ActionBounds& other : actions_)
-            if (&other != &action) constant += other.probability * other.remainder;
-        return constant + rounding_slack(1);
-    }
+    /// An advantage is at most `constant` and what a member adds along `direction`, at most `upper`.
+    struct LinearAdvantage {
+        double constant = 0, upper = 0;
+        std::vector<double> direction;  ///< sets x d
+    };
+    LinearAdvantage own_advantage() const { return {0, 0, std::vector<double>(at(sets_ * d_), 0.0)}; }
 
-    double shared_advantage(Step h, State s, Action a) {
-        double bound = constant_advantage(s, a);
+    /// By the exact expansion of both values. `following` is what decides whether it matters.
+    LinearAdvantage linear_advantage(Step h, State s, Action a, double following) {
+        LinearAdvantage result = own_advantage();
+        double most = 0;
         for (Index set = first_set(h); set < sets_; ++set) {
-            for (Index i = 0; i < d_; ++i)
-                difference_[at(i)] = actions_[at(a)].sums[at(set * d_ + i)] - mean_sums_[at(set * d_ + i)];
-            bound += change(set, difference_).upper;
+            const auto part = std::span(result.direction).subspan(at(set * d_), at(d_));
+            for (std::size_t i = 0; i < part.size(); ++i)
+                part[i] = actions_[at(a)].sums[at(set * d_) + i] - mean_sums_[at(set * d_) + i];
+            most += change(set, part).upper;
         }
-        return bound;
-    }
-
-    /// Of A(s,a) and `following`, the loss that is expected after it, for every member.
-    detail::LinearBound linear_bound(Step h, State s, Action a, bool own, double following) const {
-        std::vector<double> direction(at(sets_ * d_), 0.0);
-        if (own) return {following, std::move(direction)};
-        for (std::size_t i = at(first_set(h) * d_); i < direction.size(); ++i)
-            direction[i] = actions_[at(a)].sums[i] - mean_sums_[i];
-        return {constant_advantage(s, a) + following, std::move(direction)};
+        const double known = actions_[at(a)].value - now_.value[at(s)] + rounding_slack(1);
+        result.constant = known + separate_remainders(a);
+        result.upper = result.constant + most;
+        if (result.upper + following <= 0) return result;
+        result.constant = known + remainder_of_difference(h, s, a);
+        result.upper = result.constant + most;
+        return result;
     }
 
     void bound_value(Step h, State s) {
@@ -338,6 +390,8 @@ private:
     std::vector<ActionBounds> actions_;
     StepBounds now_, next_;
     std::vector<double> mean_sums_, difference_;
+    std::vector<double> law_difference_;  ///< a number a state, zero between uses
+    detail::SecondOrder::Form form_;
     double value_span_ = 0, middle_span_ = 0;
 };
 

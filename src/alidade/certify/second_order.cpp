@@ -11,6 +11,22 @@ namespace {
 /// For rounding in the singular values, all of whose terms have one sign.
 constexpr double outward = 1 + 1e-12;
 
+/// From above by (tr (C'C)^2)^(1/4): within p^(1/4), and much closer where singular values decay. Scaled
+/// first, so that no power underflows.
+double largest_singular_value(const Eigen::Ref<const Matrix>& block) {
+    const double size = block.squaredNorm();
+    if (!(size > 0)) return 0;
+    double trace = 0;
+    for (Index c = 0; c < block.cols(); ++c)
+        for (Index b = 0; b <= c; ++b) {
+            double dot = 0;
+            for (Index r = 0; r < block.rows(); ++r) dot += block(r, b) * block(r, c);
+            dot /= size;
+            trace += (b == c ? 1 : 2) * dot * dot;
+        }
+    return std::sqrt(size * std::sqrt(trace));
+}
+
 }  // namespace
 
 SecondOrder::SecondOrder(const LearnedModel& learned)
@@ -40,9 +56,11 @@ void SecondOrder::prepare(Index first, std::span<const double> sums) {
         }
 }
 
-double SecondOrder::operator()(Step h, Index pair) {
+void SecondOrder::form(Step h, Index pair, Form& result) {
     const Index rows = (sets_ - first_) * p_;
-    if (rows <= 0) return 0;
+    result.products.setZero(rows, p_);
+    result.rounding = 0;
+    if (rows <= 0) return;
     const FeatureMap& features = learned_.model().features();
     const Index begin = features.first_entry(pair), count = features.successors(pair);
     const auto targets = features.targets(pair);
@@ -56,35 +74,32 @@ double SecondOrder::operator()(Step h, Index pair) {
         std::copy_n(moved_.data() + (targets[static_cast<std::size_t>(j)] * sets_ + first_) * p_, rows,
                     gathered_.data() + j * rows);
     }
-    // All sets at once, as their blocks are short; each block is the transpose of rho_h rho_k G_h B_k G_k'.
-    products_.setZero(rows, p_);
+    // All sets at once, as their blocks are short.
     for (Index c = 0; c < p_; ++c)
-        for (Index j = 0; j < count; ++j) products_.col(c).noalias() += generators_(c, j) * gathered_.col(j);
-    double bound = 0;
-    for (Index row = 0; row < rows; row += p_) bound += largest_singular_value(row);
+        for (Index j = 0; j < count; ++j)
+            result.products.col(c).noalias() += generators_(c, j) * gathered_.col(j);
     // Either factor of a product is off by some d sqrt(d) roundings of its size, and their sum by `count` of
     // the sum of sizes, which the products, nearly cancelling, may be far below.
     const auto d = static_cast<double>(d_);
     const double unit =
         (8 * d * std::sqrt(d) + 2 * static_cast<double>(count) + 8) * std::numeric_limits<double>::epsilon();
-    return bound * outward + unit * sizes_[static_cast<std::size_t>(learned_.set_index(h))] * cancelled;
+    result.rounding = unit * sizes_[static_cast<std::size_t>(learned_.set_index(h))] * cancelled;
 }
 
-double SecondOrder::largest_singular_value(Index row) const {
-    // From above by (tr (C'C)^2)^(1/4): within p^(1/4), and much closer where singular values decay. Scaled
-    // first, so that no power underflows.
-    const auto block = products_.middleRows(row, p_);
-    const double size = block.squaredNorm();
-    if (!(size > 0)) return 0;
-    double trace = 0;
-    for (Index c = 0; c < p_; ++c)
-        for (Index b = 0; b <= c; ++b) {
-            double dot = 0;
-            for (Index r = 0; r < p_; ++r) dot += block(r, b) * block(r, c);
-            dot /= size;
-            trace += (b == c ? 1 : 2) * dot * dot;
-        }
-    return std::sqrt(size * std::sqrt(trace));
+void SecondOrder::Form::add(double weight, const Form& other) {
+    products += weight * other.products;
+    // What either is off by, and a sum's own rounding, which is less than that of the largest sum before it.
+    const double unit = 4 * std::numeric_limits<double>::epsilon() *
+                        std::sqrt(static_cast<double>(std::max<Index>(1, products.rows())));
+    rounding += std::abs(weight) * other.rounding +
+                unit * (products.norm() + 2 * std::abs(weight) * other.products.norm());
+}
+
+double SecondOrder::bound(const Form& form) const {
+    double bound = 0;
+    for (Index row = 0; row < form.products.rows(); row += p_)
+        bound += largest_singular_value(form.products.middleRows(row, p_));
+    return bound * outward + form.rounding;
 }
 
 }  // namespace alidade::detail

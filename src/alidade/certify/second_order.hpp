@@ -16,17 +16,25 @@ namespace alidade::detail {
 /// does not. Rounding under that cancellation is paid for by what is cancelled.
 class SecondOrder {
 public:
+    /// The B_k of one pair in the metrics of the sets, or a sum of such with weights.
+    struct Form {
+        Matrix products;      ///< each block of p rows is the transpose of rho_h rho_k G_h B_k G_k'
+        double rounding = 0;  ///< of their norms' sum, at most
+
+        /// Adds another form with a weight of either sign.
+        void add(double weight, const Form& other);
+    };
+
     explicit SecondOrder(const LearnedModel& learned);
 
     /// Takes M_{h+1->k}(s') for all states, sets and features, of which sets before `first` are not used.
     void prepare(Index first, std::span<const double> sums);
-    /// The bound at a pair of step h, the one before the step that was prepared for.
-    double operator()(Step h, Index pair);
+    /// The form of a pair of step h, the one before the step that was prepared for.
+    void form(Step h, Index pair, Form& result);
+    /// The bound of sum_k delta_h' B_k delta_k.
+    double bound(const Form& form) const;
 
 private:
-    /// Of the block of `products_` that starts at the row, from above.
-    double largest_singular_value(Index row) const;
-
     const LearnedModel& learned_;
     Index d_, p_, sets_, first_ = 0;
     std::vector<Matrix> maps_;      // rho_k G_k, p x d
@@ -35,7 +43,6 @@ private:
     std::vector<double> rounding_;  // sum of sizes_k |M_k(s')|, of each state: what `moved_` is rounded as
     Matrix generators_;             // rho_h G_h phi(s,a,s'), p x successors
     Matrix gathered_;               // the successors' `moved_`, (sets p) x successors
-    Matrix products_;               // of both, (sets p) x p
 };
 
 }  // namespace alidade::detail
