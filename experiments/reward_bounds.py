@@ -130,12 +130,24 @@ def table(title, tool, seeds, algorithm, concentration, kinds, count, bound, stu
                  "exactly 0", "true loss", "violations"], rows)
 
 
+def population(tool, seeds, count):
+    """The bar is about 20 rewards of one run; the same of more rewards and runs says how far that was luck."""
+    kinds, sizes = ["dense", "sparse", "single-state"], SIZES[0]
+    results = side_by_side(lambda seed: measure(tool, "likelihood", sizes, 1.0, seed, kinds, count),
+                           [(seed,) for seed in seeds])
+    means = [mean([plan["methods"]["advantage"] for plan in plans]) for plans in results]
+    print(f"\nLikelihood sets, concentration 1, garnet {sizes}, {count} rewards each for seeds {seeds[0]} to {seeds[-1]}: "
+          f"advantage {mean(means):.4f} ({min(means):.4f} to {max(means):.4f}), "
+          f"{sum(plan['violated'] for plans in results for plan in plans)} violations")
+
+
 def main():
     options = arguments(__doc__).parse_args()
     table("Regression sets, concentration 0.3, min(plain, gap)", options.tool, [11] if options.quick else [11, 1, 2],
           "hoeffding", 0.3, ["binary", "dense", "reach"], 40, lambda m: min(m["plain"], m["gap"]), (.184, .298), 1.1)
     table("Likelihood sets, concentration 1, advantage", options.tool, [1] if options.quick else [1, 2, 3],
           "likelihood", 1.0, ["dense", "sparse", "single-state"], 20, lambda m: m["advantage"], (.0042, .042), 1.3)
+    population(options.tool, range(1, 3) if options.quick else range(1, 11), 30 if options.quick else 120)
 
 
 if __name__ == "__main__":
