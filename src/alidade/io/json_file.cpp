@@ -44,12 +44,16 @@ json parse_json(std::string_view text, std::string_view file) {
     try {
         return json::parse(text);
     } catch (const json::exception& problem) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 5: ..."
-        std::string_view why = problem.what();
-        const auto bracket = why.find("] ");
-        if (bracket != std::string_view::npos) why.remove_prefix(bracket + 2);
-        throw InvalidArgument(fmt::format("{}: not valid JSON: {}; fix the file", file, why));
+        refuse_json(problem, file);
     }
+}
+
+void refuse_json(const json::exception& problem, std::string_view file) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: ..."
+    std::string_view why = problem.what();
+    const auto bracket = why.find("] ");
+    if (bracket != std::string_view::npos) why.remove_prefix(bracket + 2);
+    throw InvalidArgument(fmt::format("{}: not valid JSON: {}; fix the file", file, why));
 }
 
 std::string shown(const json& value) {

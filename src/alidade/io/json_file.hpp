@@ -15,6 +15,9 @@ nlohmann::json read_json(const std::filesystem::path& path);
 /// JSON library's functions call themselves level by level, and a hostile file could exhaust the stack.
 nlohmann::json parse_json(std::string_view text, std::string_view file);
 
+/// Throws InvalidArgument, starting with `file`, for what the JSON library refuses.
+[[noreturn]] void refuse_json(const nlohmann::json::exception& problem, std::string_view file);
+
 /// Throws InvalidArgument, starting with `file`, if `text` nests lists and objects more than 100 deep.
 void check_nesting(std::string_view text, std::string_view file);
 

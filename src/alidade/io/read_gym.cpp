@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
+#include <charconv>
+#include <fstream>
+#include <ios>
+#include <limits>
+#include <type_traits>
 
 #include "alidade/error.hpp"
 #include "alidade/io/gym_file.hpp"
+#include "alidade/io/gym_rows.hpp"
 #include "alidade/io/json_file.hpp"
 #include "alidade/io/text_file.hpp"
 
@@ -14,229 +17,325 @@ namespace {
 
 using nlohmann::json;
 
-struct Branch {
-    double probability = 0;
-    std::int64_t next = 0;
-    double reward = 0;
-    bool terminated = false;
-};
+constexpr std::string_view law_key = "initial_state_distrib";
+constexpr std::string_view branch_layout = "[probability, next state, reward, terminated]";
 
-/// branches[first .. last) of one choice.
-struct Choice {
-    std::size_t first = 0, last = 0;
-};
-
-/// The file, its branches of positive probability one after the other.
-struct Dictionary {
-    std::vector<Branch> branches;
-    std::vector<std::vector<Choice>> states;
-    std::vector<double> start;
-};
-
-/// A list, or a dictionary whose keys are "0", "1", ...; calls each(position, element) in that order.
-template <class Each>
-void for_each(const json& value, const std::string& place, const Each& each) {
-    expects(value.is_array() || value.is_object(), "{}: is {}; must be a dictionary or a list", place,
-            shown(value));
-    expects(!value.empty(), "{}: is empty", place);
-    for (std::size_t i = 0; i < value.size(); ++i) {
-        if (value.is_array()) {
-            each(i, value[i]);
-            continue;
-        }
-        const auto found = value.find(std::to_string(i));
-        expects(found != value.end(), "{}: has {} keys, but not \"{}\"; they must be 0, 1, 2, ...", place,
-                value.size(), i);
-        each(i, *found);
-    }
-}
-
-Branch read_branch(const json& value, std::int64_t states, const std::string& place) {
-    expects(value.is_array() && value.size() == 4,
-            "{}: is {}; must be [probability, next state, reward, terminated]", place, shown(value));
-    // Places are put into words only where something is wrong: there are many branches.
-    const bool plain = value[0].is_number_float() && value[1].is_number_unsigned() && value[2].is_number() &&
-                       value[3].is_boolean() && value[0].get<double>() >= 0 &&
-                       value[1].get<std::uint64_t>() < static_cast<std::uint64_t>(states);
-    if (plain)
-        return {value[0].get<double>(), value[1].get<std::int64_t>(), value[2].get<double>(),
-                value[3].get<bool>()};
-    Branch branch;
-    branch.probability = number(value[0], place + ", probability");
-    expects(branch.probability >= 0, "{}: the probability is {}; must not be negative", place,
-            branch.probability);
-    branch.next = position(value[1], states - 1, place + ", next state");
-    branch.reward = number(value[2], place + ", reward");
-    expects(value[3].is_boolean(), "{}, terminated: is {}; must be true or false", place, shown(value[3]));
-    branch.terminated = value[3].get<bool>();
-    return branch;
-}
-
-Dictionary read_dictionary(const json& whole, const std::string& file) {
-    const bool wrapped = whole.is_object() && whole.contains("P");
-    if (wrapped) check_object(whole, {"P", "initial_state_distrib"}, file);
-    const json& p = wrapped ? whole["P"] : whole;
-    Dictionary result;
-    for_each(p, file + ": P", [&](std::size_t s, const json& choices) {
-        result.states.emplace_back();
-        for_each(choices, fmt::format("{}: P[{}]", file, s), [&](std::size_t k, const json& branches) {
-            const std::string place = fmt::format("{}: P[{}][{}]", file, s, k);
-            Choice choice{result.branches.size(), 0};
-            for (const json& item : list(branches, place)) {
-                Branch branch = read_branch(item, static_cast<std::int64_t>(p.size()), place);
-                if (branch.probability > 0) result.branches.push_back(branch);
-            }
-            choice.last = result.branches.size();
-            expects(choice.last > choice.first, "{}: no next state has a positive probability", place);
-            result.states.back().push_back(choice);
-        });
-    });
-    if (!wrapped || !whole.contains("initial_state_distrib")) return result;
-    const std::string place = file + ": initial_state_distrib";
-    const json& start = list(whole["initial_state_distrib"], place);
-    expects(start.size() == result.states.size(), "{}: has {} elements; must be {}, one for each state",
-            place, start.size(), result.states.size());
-    for (const json& value : start) result.start.push_back(number(value, place));
-    return result;
-}
-
-class Builder {
+/// The events of the JSON parser, in the order of the file. A level that P does not have is refused when it
+/// opens, so that a file cannot nest deeper than six levels.
+class GymEvents {
 public:
-    Builder(const Dictionary& from, std::string_view file) : from_(from), file_(file) {
-        const std::size_t states = from.states.size();
-        absorbing_.resize(states);
-        for (std::size_t s = 0; s < states; ++s) absorbing_[s] = is_absorbing(s);
-        ends_.resize(states);
-        for (const Branch& branch : from.branches) {
-            rewarded_ = rewarded_ || branch.reward != 0;
-            if (!branch.terminated) continue;
-            const auto next = static_cast<std::size_t>(branch.next);
-            if (absorbing_[next])
-                ends_[next] = true;
-            else
-                extra_end_ = true;
-        }
-    }
+    explicit GymEvents(std::string_view file) : file_(file), rows_(file) {}
 
-    ExplicitModel build() {
-        if (rewarded_) model_.header.rewards = {"reward"};
-        if (extra_end_ || std::ranges::find(ends_, true) != ends_.end()) model_.header.labels = {"end"};
-        for (std::size_t s = 0; s < from_.states.size(); ++s) {
-            begin(ends_[s]);
-            for (const Choice& choice : from_.states[s]) add_choice(choice);
-        }
-        if (extra_end_) {
-            const auto end = static_cast<std::int64_t>(from_.states.size());
-            begin(true);
-            // As many choices as other states have, so that all have the same actions where they had.
-            for (std::size_t k = 0; k < from_.states[0].size(); ++k) close({{end, 1.0}}, 0);
-        }
-        add_start();
-        ExplicitHeader& header = model_.header;
-        header.states = static_cast<Index>(model_.states.size());
-        for (const ExplicitState& row : model_.states) {
-            header.choices += row.choices();
-            header.branches += static_cast<Index>(row.targets.size());
-        }
-        return std::move(model_);
+    ExplicitModel finish() { return rows_.finish(); }
+
+    bool null() { return scalar(nullptr); }
+    bool boolean(bool value) { return scalar(value); }
+    bool number_integer(json::number_integer_t value) { return scalar(value); }
+    bool number_unsigned(json::number_unsigned_t value) { return scalar(value); }
+    bool number_float(json::number_float_t value, const std::string&) { return scalar(value); }
+    bool string(const std::string& value) { return scalar(value); }
+    bool binary(const json::binary_t&) { return scalar(nullptr); }  // not in JSON text
+    bool start_object(std::size_t) { return open(false); }
+    bool end_object() { return close(); }
+    bool start_array(std::size_t) { return open(true); }
+    bool end_array() { return close(); }
+    bool key(const std::string& name);
+    bool parse_error(std::size_t, const std::string&, const json::exception& problem) {
+        refuse_json(problem, file_);
     }
 
 private:
-    bool is_absorbing(std::size_t s) const {
-        return std::ranges::all_of(from_.states[s], [&](const Choice& choice) {
-            return std::all_of(from_.branches.begin() + static_cast<std::ptrdiff_t>(choice.first),
-                               from_.branches.begin() + static_cast<std::ptrdiff_t>(choice.last),
-                               [&](const Branch& branch) {
-                                   return branch.next == static_cast<std::int64_t>(s) && branch.reward == 0;
-                               });
-        });
+    /// What the next value is in.
+    enum class Level {
+        document,  ///< nothing
+        object,    ///< the outermost object, whose first key tells what it is
+        wrapper,
+        states,
+        choices,
+        branches,
+        branch,
+        start,
+    };
+    struct Branch {
+        double probability = 0;
+        std::int64_t next = 0;
+        double reward = 0;
+        bool terminated = false;
+    };
+
+    template <class... Args>
+    [[noreturn]] static void refuse(const std::string& place, fmt::format_string<Args...> message,
+                                    Args&&... args) {
+        throw InvalidArgument(
+            fmt::format("{}: {}", place, fmt::format(message, std::forward<Args>(args)...)));
     }
 
-    void begin(bool end) {
-        model_.states.emplace_back();
-        model_.states.back().clear();
-        if (end) model_.states.back().labels = {0};
-        if (rewarded_) model_.states.back().state_rewards = {0};
+    bool open(bool list);
+    bool close();
+    void open_states(bool list) {
+        level_ = Level::states;
+        listed_states_ = list;
     }
+    void close_branch();
+    std::int64_t state_number() const { return listed_states_ ? rows_.states() : key_; }
+    std::int64_t choice_number() const { return listed_choices_ ? rows_.choices() : key_; }
+    std::int64_t number_key(const std::string& name) const;
+    [[noreturn]] void refuse_value(const json& value);
+    [[noreturn]] void refuse_shown(const std::string& shown);
+    std::string field_place() const;
+    std::string branch_shown() const;
 
-    void close(const std::map<std::int64_t, double>& law, double reward) {
-        ExplicitState& row = model_.states.back();
-        row.actions.push_back(-1);
-        for (const auto& [target, probability] : law) {
-            row.targets.push_back(target);
-            // Several branches to one state may sum to a little more than one.
-            row.lower.push_back(probability > 1 && probability <= 1 + 1e-9 ? 1 : probability);
-        }
-        row.offsets.push_back(static_cast<std::int64_t>(row.targets.size()));
-        if (rewarded_) row.choice_rewards.push_back(reward);
-    }
+    template <class Value>
+    bool scalar(const Value& value);
+    template <class Value>
+    void field(const Value& value);
+    template <class Value>
+    bool as_number(const Value& value, double& number) const;
 
-    void add_choice(const Choice& choice) {
-        std::map<std::int64_t, double> law;
-        double expected = 0;
-        bool same = true;
-        const double first = from_.branches[choice.first].reward;
-        for (std::size_t i = choice.first; i < choice.last; ++i) {
-            const Branch& branch = from_.branches[i];
-            const bool ends = branch.terminated && !absorbing_[static_cast<std::size_t>(branch.next)];
-            law[ends ? static_cast<std::int64_t>(from_.states.size()) : branch.next] += branch.probability;
-            expected += branch.probability * branch.reward;
-            same = same && branch.reward == first;
-        }
-        // A sum of equal rewards would be off by rounding.
-        close(law, same ? first : expected);
-    }
-
-    void add_start() {
-        auto& initial = model_.header.initial_states;
-        std::map<std::int64_t, double> law;
-        double sum = 0;
-        bool uniform = true;
-        for (std::size_t s = 0; s < from_.start.size(); ++s) {
-            const double p = from_.start[s];
-            expects(p >= 0, "{}: initial_state_distrib has {} at state {}; must not be negative", file_, p,
-                    s);
-            if (p > 0) law[static_cast<std::int64_t>(s)] = p;
-            uniform = uniform && (p == 0 || p == law.begin()->second);
-            sum += p;
-        }
-        expects(from_.start.empty() || std::abs(sum - 1) <= 1e-9,
-                "{}: initial_state_distrib sums to {}; must be 1 within 1e-9", file_, sum);
-        if (from_.start.empty()) initial = {0};
-        if (uniform) {
-            for (const auto& atom : law) initial.push_back(atom.first);
-            return;
-        }
-        const auto label = static_cast<std::int32_t>(model_.header.labels.size());
-        model_.header.labels.emplace_back("start");
-        initial = {static_cast<std::int64_t>(model_.states.size())};
-        begin(false);
-        model_.states.back().labels = {label};
-        close(law, 0);
-    }
-
-    const Dictionary& from_;
-    std::string_view file_;
-    std::vector<bool> absorbing_;
-    std::vector<bool> ends_;
-    bool extra_end_ = false;
-    bool rewarded_ = false;
-    ExplicitModel model_;
+    std::string file_;
+    GymRows rows_;
+    Level level_ = Level::document;
+    bool wrapped_ = false;
+    bool law_due_ = false;  // the next value of the wrapper is the start law, not P
+    bool has_states_ = false, has_law_ = false;
+    bool listed_states_ = false, listed_choices_ = false;
+    std::int64_t key_ = 0;
+    Branch branch_;
+    int fields_ = 0;
 };
 
-}  // namespace
+std::int64_t GymEvents::number_key(const std::string& name) const {
+    std::int64_t number = -1;
+    const char* const end = name.data() + name.size();
+    const auto [next, problem] = std::from_chars(name.data(), end, number);
+    const bool plain =
+        problem == std::errc() && next == end && name[0] != '-' && (name[0] != '0' || name.size() == 1);
+    if (plain) return number;
+    const std::string shown_name = shown(json(name));
+    if (level_ == Level::choices)
+        refuse(rows_.state_place(), "has the key {}; keys must be \"0\", \"1\", \"2\", ...", shown_name);
+    refuse(fmt::format("{}: P", file_),
+           "has the key {}; keys must be \"0\", \"1\", \"2\", ..., or around them \"P\" and \"{}\"",
+           shown_name, law_key);
+}
 
-ExplicitModel parse_gym(std::string_view text, std::string_view file, const ModelReadOptions& options) {
-    const std::string name(file);
-    const Dictionary dictionary = read_dictionary(parse_json(text, name), name);
-    ExplicitModel model = Builder(dictionary, file).build();
+bool GymEvents::key(const std::string& name) {
+    const bool law = name == law_key;
+    if (level_ == Level::object) {
+        wrapped_ = law || name == "P";
+        if (wrapped_)
+            level_ = Level::wrapper;
+        else
+            open_states(false);
+    }
+    if (level_ != Level::wrapper) {
+        key_ = number_key(name);
+        return true;
+    }
+    if (!law && name != "P")
+        refuse(file_, "unknown key {} (known: P, {}); remove or rename it", shown(json(name)), law_key);
+    bool& seen = law ? has_law_ : has_states_;
+    if (seen) refuse(file_, "the key \"{}\" is there twice; remove one", name);
+    seen = true;
+    law_due_ = law;
+    return true;
+}
+
+bool GymEvents::open(bool list) {
+    const auto demand_list = [&] {
+        if (!list) refuse_shown("an object {...}");
+    };
+    switch (level_) {
+        case Level::document:
+            if (list)
+                open_states(true);
+            else
+                level_ = Level::object;
+            break;
+        case Level::wrapper:
+            if (!law_due_) {
+                open_states(list);
+                break;
+            }
+            demand_list();
+            rows_.begin_start();
+            level_ = Level::start;
+            break;
+        case Level::states:
+            rows_.begin_state(state_number());
+            listed_choices_ = list;
+            level_ = Level::choices;
+            break;
+        case Level::choices:
+            rows_.begin_choice(choice_number());
+            demand_list();
+            level_ = Level::branches;
+            break;
+        case Level::branches:
+            demand_list();
+            fields_ = 0;
+            level_ = Level::branch;
+            break;
+        default:
+            refuse_shown(list ? "a list: this JSON nests deeper than P"
+                              : "an object: this JSON nests deeper than P");
+    }
+    return true;
+}
+
+bool GymEvents::close() {
+    switch (level_) {
+        case Level::branch:
+            close_branch();
+            level_ = Level::branches;
+            break;
+        case Level::branches:
+            rows_.end_choice();
+            level_ = Level::choices;
+            break;
+        case Level::choices:
+            if (rows_.choices() == 0) refuse(rows_.state_place(), "is empty");
+            rows_.end_state();
+            level_ = Level::states;
+            break;
+        case Level::start:
+            level_ = Level::wrapper;
+            break;
+        case Level::wrapper:
+            if (!has_states_) refuse(file_, "the key \"P\" is missing; add it");
+            level_ = Level::document;
+            break;
+        default:
+            if (rows_.states() == 0) refuse(fmt::format("{}: P", file_), "is empty");
+            level_ = wrapped_ ? Level::wrapper : Level::document;
+    }
+    return true;
+}
+
+void GymEvents::close_branch() {
+    if (fields_ != 4) refuse(rows_.choice_place(), "is {}; must be {}", branch_shown(), branch_layout);
+    if (branch_.probability < 0)
+        refuse(rows_.choice_place(), "the probability is {}; must not be negative", branch_.probability);
+    rows_.branch(branch_.probability, branch_.next, branch_.reward, branch_.terminated);
+}
+
+/// The fields of the branch that have come.
+std::string GymEvents::branch_shown() const {
+    std::string text = "[";
+    if (fields_ > 0) text += fmt::format("{}", branch_.probability);
+    if (fields_ > 1) text += fmt::format(",{}", branch_.next);
+    if (fields_ > 2) text += fmt::format(",{}", branch_.reward);
+    if (fields_ > 3) text += fmt::format(",{}", branch_.terminated);
+    return text + (fields_ > 4 ? ",...]" : "]");
+}
+
+std::string GymEvents::field_place() const {
+    static constexpr std::string_view names[] = {"probability", "next state", "reward", "terminated"};
+    return fmt::format("{}, {}", rows_.choice_place(), names[fields_]);
+}
+
+/// A value where something else is due.
+void GymEvents::refuse_value(const json& value) {
+    refuse_shown(shown(value));
+}
+
+void GymEvents::refuse_shown(const std::string& text) {
+    switch (level_) {
+        case Level::states:
+            rows_.begin_state(state_number());
+            refuse(rows_.state_place(), "is {}; must be a dictionary or a list", text);
+        case Level::choices:
+            rows_.begin_choice(choice_number());
+            refuse(rows_.choice_place(), "is {}; must be a list [...]", text);
+        case Level::branches:
+            refuse(rows_.choice_place(), "is {}; must be {}", text, branch_layout);
+        case Level::branch:
+            if (fields_ > 3) {
+                ++fields_;
+                refuse(rows_.choice_place(), "is {}; must be {}", branch_shown(), branch_layout);
+            }
+            refuse(field_place(), "is {}; must be {}", text,
+                   fields_ == 1   ? "an integer from 0 to one less than the number of states"
+                   : fields_ == 3 ? "true or false"
+                                  : "a finite number");
+        case Level::start:
+            refuse(fmt::format("{}: {}", file_, law_key), "is {}; must be a finite number", text);
+        case Level::wrapper:
+            if (law_due_) refuse(fmt::format("{}: {}", file_, law_key), "is {}; must be a list [...]", text);
+            [[fallthrough]];
+        default:
+            refuse(fmt::format("{}: P", file_), "is {}; must be a dictionary or a list", text);
+    }
+}
+
+template <class Value>
+bool GymEvents::as_number(const Value& value, double& number) const {
+    if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
+        number = static_cast<double>(value);
+        return true;
+    } else {
+        return false;
+    }
+}
+
+template <class Value>
+void GymEvents::field(const Value& value) {
+    bool ok = false;
+    if (fields_ == 0) ok = as_number(value, branch_.probability);
+    if (fields_ == 2) ok = as_number(value, branch_.reward);
+    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>)
+        if (fields_ == 1) {
+            ok = std::in_range<std::int64_t>(value) && std::cmp_greater_equal(value, 0) &&
+                 std::cmp_less(value, std::numeric_limits<std::int64_t>::max());
+            branch_.next = static_cast<std::int64_t>(value);
+        }
+    if constexpr (std::is_same_v<Value, bool>)
+        if (fields_ == 3) {
+            ok = true;
+            branch_.terminated = value;
+        }
+    if (!ok) refuse_value(json(value));
+    ++fields_;
+}
+
+template <class Value>
+bool GymEvents::scalar(const Value& value) {
+    double probability = 0;
+    if (level_ == Level::branch)
+        field(value);
+    else if (level_ == Level::start && as_number(value, probability))
+        rows_.start(probability);
+    else
+        refuse_value(json(value));
+    return true;
+}
+
+ExplicitModel complete(GymEvents& events, std::string_view file, const ModelReadOptions& options) {
+    ExplicitModel model = events.finish();
     if (options.normalise) normalise(model);
     validate(model, file);
     return model;
 }
 
+}  // namespace
+
+ExplicitModel parse_gym(std::string_view text, std::string_view file, const ModelReadOptions& options) {
+    GymEvents events(file);
+    json::sax_parse(text.begin(), text.end(), &events);
+    return complete(events, file, options);
+}
+
 ExplicitModel read_gym(const std::filesystem::path& path, const ModelReadOptions& options) {
-    return parse_gym(read_text(path), path.string(), options);
+    check_readable(path);
+    const std::string file = path.string();
+    GymEvents events(file);
+    std::ifstream stream(path, std::ios::binary);
+    try {
+        json::sax_parse(stream, &events);
+    } catch (const std::ios_base::failure& problem) {
+        throw InvalidArgument(fmt::format("{}: cannot be read to its end ({})", file, problem.what()));
+    }
+    return complete(events, file, options);
 }
 
 }  // namespace alidade
