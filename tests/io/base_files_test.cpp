@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "alidade/io/archive_file.hpp"
 #include "alidade/io/csr_file.hpp"
 #include "alidade/io/drn_file.hpp"
 #include "alidade/io/explicit_npz.hpp"
@@ -13,6 +14,7 @@
 namespace alidade {
 namespace {
 
+using testing::bytes_of;
 using testing::refusal;
 using testing::says;
 using testing::TemporaryFolder;
@@ -51,18 +53,22 @@ TEST(BaseFiles, GiveTheSameKernelInEveryFormat) {
     write_prism(folder / "k.tra", rows);
     write_prism(folder / "storm.tra", rows, PrismDialect::storm);
     write_explicit_npz(folder / "explicit.npz", rows);
+    ArchiveWriter packed(folder / "packed.drn.gz", Packing::tar_gzip);
+    packed.add("model.drn", bytes_of(folder / "k.drn"));
+    packed.close();
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 2, {&kernel, 1}));
     const MixtureModel homogeneous(features, 3, StartLaw(0), Matrix::Ones(1, 1));
     write_dense_npz(folder / "dense.npz", homogeneous);
     write_csr_npz(folder / "csr.npz", homogeneous);
-    for (const char* const file :
-         {"k.drn", "k.json", "k.umb", "k.tra", "storm.tra", "explicit.npz", "dense.npz", "csr.npz"}) {
+    for (const char* const file : {"k.drn", "packed.drn.gz", "k.json", "k.umb", "k.tra", "storm.tra",
+                                   "explicit.npz", "dense.npz", "csr.npz"}) {
         const auto path = folder.write("problem.toml", problem_with(file));
         const Problem problem = load_problem(path.string());
         ASSERT_EQ(problem.features().features(), 2);
         const BaseKernel first = problem.features().base_kernel(0),
                          second = problem.features().base_kernel(1);
+        EXPECT_EQ(first.name, std::string_view(file).substr(0, std::string_view(file).find('.')));
         EXPECT_EQ(first.offsets, second.offsets) << file;
         EXPECT_EQ(first.targets, second.targets) << file;
         EXPECT_EQ(first.probabilities, second.probabilities) << file;

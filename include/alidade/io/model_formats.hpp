@@ -23,6 +23,7 @@ struct WrittenModel {
 struct ModelFormat {
     std::string name;                     ///< as typed: "drn"
     std::vector<std::string> extensions;  ///< with the dot, the usual one first; files are told by them
+    std::vector<std::string> only_read;   ///< more of them, of files that are read and not written
     std::string summary;                  ///< one sentence
     std::vector<BranchKind> writes;       ///< kinds that can be written; empty: none
     std::vector<BranchKind> reads;        ///< kinds that can be read; empty: none

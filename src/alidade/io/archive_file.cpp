@@ -7,6 +7,7 @@
 #include <array>
 
 #include "alidade/error.hpp"
+#include "alidade/io/archive_reader.hpp"
 
 namespace alidade {
 namespace {
@@ -16,15 +17,6 @@ constexpr std::size_t large = std::size_t{1} << 16;
 struct EntryCloser {
     void operator()(archive_entry* e) const { archive_entry_free(e); }
 };
-struct ReadCloser {
-    void operator()(archive* a) const { archive_read_free(a); }
-};
-
-std::string reason(archive* a) {
-    const char* const text = archive_error_string(a);
-    return text != nullptr ? text : "unknown reason";
-}
-
 /// Format and filter of a new archive; false if libarchive cannot do it.
 bool set_packing(archive* a, Packing packing) {
     const bool zip = packing == Packing::zip_stored || packing == Packing::zip_deflated;
@@ -47,23 +39,6 @@ bool set_packing(archive* a, Packing packing) {
     return false;
 }
 
-std::string read_member(archive* a, std::string_view where, std::size_t& room) {
-    std::string bytes;
-    for (;;) {
-        const void* block = nullptr;
-        std::size_t size = 0;
-        la_int64_t offset = 0;
-        const int status = archive_read_data_block(a, &block, &size, &offset);
-        if (status == ARCHIVE_EOF) return bytes;
-        // An offset beyond the end is a hole of a sparse file.
-        expects(status == ARCHIVE_OK && offset == static_cast<la_int64_t>(bytes.size()),
-                "{}: the data are damaged ({}); write the file again", where, reason(a));
-        expects(size <= room, "{}: unpacks to far more than the file's size; it is not read", where);
-        room -= size;
-        bytes.append(static_cast<const char*>(block), size);
-    }
-}
-
 }  // namespace
 
 void ArchiveWriter::Closer::operator()(archive* a) const {
@@ -74,7 +49,7 @@ ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, Packing packing)
     : path_(path.string()), archive_(archive_write_new()) {
     ensures(archive_ != nullptr, "libarchive gave no writer");
     archive* const a = archive_.get();
-    ensures(set_packing(a, packing), "libarchive cannot write such an archive: {}", reason(a));
+    ensures(set_packing(a, packing), "libarchive cannot write such an archive: {}", archive_reason(a));
     // No padding to tape blocks after the end of the archive.
     check(archive_write_set_bytes_in_last_block(a, 1) == ARCHIVE_OK);
     check(archive_write_open_filename(a, path_.c_str()) == ARCHIVE_OK);
@@ -82,7 +57,7 @@ ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, Packing packing)
 
 void ArchiveWriter::check(bool ok) const {
     expects(ok, "{}: cannot be written ({}); check the folder, its permissions and the space left", path_,
-            reason(archive_.get()));
+            archive_reason(archive_.get()));
 }
 
 void ArchiveWriter::begin(const std::string& name, std::int64_t size) {
@@ -138,7 +113,7 @@ void ArchiveWriter::close() {
 
 ArchiveMembers parse_tar(std::string_view bytes, std::string_view file,
                          const std::function<bool(std::string_view)>& wanted) {
-    const std::unique_ptr<archive, ReadCloser> reader(archive_read_new());
+    const ArchiveReader reader(archive_read_new());
     archive* const a = reader.get();
     ensures(a != nullptr && archive_read_support_format_tar(a) == ARCHIVE_OK &&
                 archive_read_support_filter_gzip(a) == ARCHIVE_OK &&
@@ -146,7 +121,7 @@ ArchiveMembers parse_tar(std::string_view bytes, std::string_view file,
             "libarchive reads no tar");
     const auto check = [&](bool ok) {
         expects(ok, "{}: not a complete tar archive, plain, gzip or xz ({}); write the file again", file,
-                reason(a));
+                archive_reason(a));
     };
     check(archive_read_open_memory(a, bytes.data(), bytes.size()) == ARCHIVE_OK);
     std::size_t room = (std::size_t{1} << 26) + 2000 * bytes.size();
@@ -164,7 +139,11 @@ ArchiveMembers parse_tar(std::string_view bytes, std::string_view file,
         if (archive_entry_filetype(entry) != AE_IFREG || !wanted(name)) continue;
         const std::string key(name);
         expects(!members.contains(key), "{}: member '{}' is there twice; write the file again", file, key);
-        members.emplace(key, read_member(a, fmt::format("{}: member '{}'", file, key), room));
+        std::string content =
+            read_member(a, {room, "unpacks to far more than the file's size; it is not read"},
+                        fmt::format("{}: member '{}'", file, key));
+        room -= content.size();
+        members.emplace(key, std::move(content));
     }
 }
 

@@ -145,6 +145,7 @@ const std::vector<ModelFormat>& model_formats() {
     static const std::vector<ModelFormat> formats = {
         {.name = "drn",
          .extensions = {".drn"},
+         .only_read = {".drn.gz", ".drn.xz"},
          .summary = "Storm's direct encoding; read by storm and stormpy",
          .writes = {std::begin(every_kind), std::end(every_kind)},
          .reads = {std::begin(every_kind), std::end(every_kind)},
@@ -236,9 +237,13 @@ const ModelFormat& find_model_format(std::string_view name) {
 }
 
 const ModelFormat* model_format_of(const path& file) {
-    const std::string extension = file.extension().string();
+    const std::string name = file.filename().string();
+    const auto ends_so = [&](const std::string& extension) {
+        return name.size() > extension.size() && name.ends_with(extension);
+    };
     for (const ModelFormat& format : model_formats())
-        if (std::ranges::find(format.extensions, extension) != format.extensions.end()) return &format;
+        if (std::ranges::any_of(format.extensions, ends_so) || std::ranges::any_of(format.only_read, ends_so))
+            return &format;
     return nullptr;
 }
 
@@ -252,13 +257,15 @@ std::vector<path> write_model(const ModelFormat& format, const path& file, const
 
 ExplicitModel read_model(const path& file, const ModelReadOptions& options) {
     const ModelFormat* const format = model_format_of(file);
-    std::string known;
-    for (const ModelFormat& each : model_formats())
-        if (!each.reads.empty())
-            for (const std::string& extension : each.extensions)
-                known += (known.empty() ? "" : ", ") + extension;
+    std::vector<std::string> known, packed;
+    for (const ModelFormat& each : model_formats()) {
+        if (each.reads.empty()) continue;
+        known.insert(known.end(), each.extensions.begin(), each.extensions.end());
+        packed.insert(packed.end(), each.only_read.begin(), each.only_read.end());
+    }
+    known.insert(known.end(), packed.begin(), packed.end());
     expects(format != nullptr && !format->reads.empty(), "{}: a model's file must end in one of {}",
-            file.string(), known);
+            file.string(), fmt::join(known, ", "));
     return format->read(file, options);
 }
 

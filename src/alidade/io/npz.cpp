@@ -8,61 +8,37 @@
 #include <vector>
 
 #include "alidade/error.hpp"
+#include "alidade/io/archive_reader.hpp"
 #include "alidade/io/text_file.hpp"
 
 namespace alidade {
 namespace {
 
-constexpr std::size_t max_member_bytes = std::size_t{1} << 34;
+constexpr UnpackLimit most_unpacked{std::size_t{1} << 34, "larger than 16 GiB; split the model"};
 constexpr std::size_t block_bytes = std::size_t{1} << 16;
 constexpr std::string_view suffix = ".npy";
 
-struct ReadCloser {
-    void operator()(archive* a) const { archive_read_free(a); }
-};
 struct WriteCloser {
     void operator()(archive* a) const { archive_write_free(a); }
 };
 struct EntryCloser {
     void operator()(archive_entry* e) const { archive_entry_free(e); }
 };
-using Reader = std::unique_ptr<archive, ReadCloser>;
 using Writer = std::unique_ptr<archive, WriteCloser>;
-
-std::string reason(archive* a) {
-    const char* const text = archive_error_string(a);
-    return text != nullptr ? text : "unknown reason";
-}
 
 void check_read(bool ok, archive* a, std::string_view file) {
     expects(ok,
             "{}: not a complete .npz file ({}); it must be a zip archive of .npy arrays: write it again with "
             "numpy.savez or scipy.sparse.save_npz",
-            file, reason(a));
+            file, archive_reason(a));
 }
 
-Reader new_reader() {
-    Reader reader(archive_read_new());
+ArchiveReader new_reader() {
+    ArchiveReader reader(archive_read_new());
     ensures(reader != nullptr, "libarchive gave no reader");
     // Only through the central directory at the end: a truncated file must not pass for a shorter one.
     ensures(archive_read_support_format_zip_seekable(reader.get()) == ARCHIVE_OK, "libarchive reads no zip");
     return reader;
-}
-
-std::string read_member(archive* a, std::string_view where) {
-    std::string bytes;
-    for (;;) {
-        const void* block = nullptr;
-        std::size_t size = 0;
-        la_int64_t offset = 0;
-        const int status = archive_read_data_block(a, &block, &size, &offset);
-        if (status == ARCHIVE_EOF) return bytes;
-        // A warning is a checksum or a length that does not agree.
-        expects(status == ARCHIVE_OK && offset == static_cast<la_int64_t>(bytes.size()),
-                "{}: the data are damaged ({}); write the file again", where, reason(a));
-        expects(size <= max_member_bytes - bytes.size(), "{}: larger than 16 GiB; split the model", where);
-        bytes.append(static_cast<const char*>(block), size);
-    }
 }
 
 NpzArrays collect(archive* a, std::string_view file) {
@@ -79,7 +55,7 @@ NpzArrays collect(archive* a, std::string_view file) {
         name.resize(name.size() - suffix.size());
         expects(!arrays.contains(name), "{}: array '{}' is there twice; write the file again", file, name);
         const std::string where = fmt::format("{}: array '{}'", file, name);
-        arrays.emplace(std::move(name), parse_npy(read_member(a, where), where));
+        arrays.emplace(std::move(name), parse_npy(read_member(a, most_unpacked, where), where));
     }
 }
 
@@ -89,7 +65,7 @@ la_ssize_t append_block(archive*, void* target, const void* block, std::size_t s
 }
 
 void check_write(int status, archive* a) {
-    ensures(status == ARCHIVE_OK, "writing an .npz archive failed: {}", reason(a));
+    ensures(status == ARCHIVE_OK, "writing an .npz archive failed: {}", archive_reason(a));
 }
 
 void write_member(archive* a, const std::string& name, const std::string& bytes) {
@@ -103,7 +79,7 @@ void write_member(archive* a, const std::string& name, const std::string& bytes)
     std::size_t done = 0;
     while (done < bytes.size()) {
         const la_ssize_t step = archive_write_data(a, bytes.data() + done, bytes.size() - done);
-        ensures(step > 0, "writing an .npz archive failed: {}", reason(a));
+        ensures(step > 0, "writing an .npz archive failed: {}", archive_reason(a));
         done += static_cast<std::size_t>(step);
     }
     check_write(archive_write_finish_entry(a), a);
@@ -113,14 +89,14 @@ void write_member(archive* a, const std::string& name, const std::string& bytes)
 
 NpzArrays read_npz(const std::filesystem::path& path) {
     check_readable(path);
-    const Reader reader = new_reader();
+    const ArchiveReader reader = new_reader();
     const int status = archive_read_open_filename(reader.get(), path.c_str(), block_bytes);
     check_read(status == ARCHIVE_OK, reader.get(), path.string());
     return collect(reader.get(), path.string());
 }
 
 NpzArrays parse_npz(std::string_view bytes, std::string_view file) {
-    const Reader reader = new_reader();
+    const ArchiveReader reader = new_reader();
     const int status = archive_read_open_memory(reader.get(), bytes.data(), bytes.size());
     check_read(status == ARCHIVE_OK, reader.get(), file);
     return collect(reader.get(), file);

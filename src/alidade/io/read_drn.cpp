@@ -13,6 +13,7 @@
 #include "alidade/io/choice_rows.hpp"
 #include "alidade/io/drn_file.hpp"
 #include "alidade/io/text_file.hpp"
+#include "alidade/io/unpacked_text.hpp"
 
 namespace alidade {
 namespace {
@@ -321,8 +322,12 @@ private:
 
 ExplicitModel read_drn(const std::filesystem::path& path, const ModelReadOptions& options) {
     check_readable(path);
-    std::ifstream stream(path, std::ios::binary);
     const std::string file = path.string();
+    if (is_packed(path)) {
+        UnpackedText text(path, ".drn");
+        return Reader(text.stream(), file, options).read();
+    }
+    std::ifstream stream(path, std::ios::binary);
     return Reader(stream, file, options).read();
 }
 

@@ -144,6 +144,9 @@ private:
 }  // namespace
 
 void write_drn(const std::filesystem::path& path, const ExplicitRows& rows, const DrnOptions& options) {
+    expects(path.extension() != ".gz" && path.extension() != ".xz",
+            "{}: DRN is written as plain text; leave out {}, and pack the file afterwards", path.string(),
+            path.extension().string());
     Writer(path, rows, options).write();
 }
 
