@@ -20,6 +20,11 @@ using nlohmann::json;
 constexpr std::string_view law_key = "initial_state_distrib";
 constexpr std::string_view branch_layout = "[probability, next state, reward, terminated]";
 
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> message, Args&&... args) {
+    throw InvalidArgument(fmt::format(message, std::forward<Args>(args)...));
+}
+
 /// The events of the JSON parser, in the order of the file. A level that P does not have is refused when it
 /// opens, so that a file cannot nest deeper than six levels.
 class GymEvents {
@@ -62,13 +67,6 @@ private:
         double reward = 0;
         bool terminated = false;
     };
-
-    template <class... Args>
-    [[noreturn]] static void refuse(const std::string& place, fmt::format_string<Args...> message,
-                                    Args&&... args) {
-        throw InvalidArgument(
-            fmt::format("{}: {}", place, fmt::format(message, std::forward<Args>(args)...)));
-    }
 
     bool open(bool list);
     bool close();
@@ -113,10 +111,9 @@ std::int64_t GymEvents::number_key(const std::string& name) const {
     if (plain) return number;
     const std::string shown_name = shown(json(name));
     if (level_ == Level::choices)
-        refuse(rows_.state_place(), "has the key {}; keys must be \"0\", \"1\", \"2\", ...", shown_name);
-    refuse(fmt::format("{}: P", file_),
-           "has the key {}; keys must be \"0\", \"1\", \"2\", ..., or around them \"P\" and \"{}\"",
-           shown_name, law_key);
+        refuse("{}: has the key {}; keys must be \"0\", \"1\", \"2\", ...", rows_.state_place(), shown_name);
+    refuse("{}: P: has the key {}; keys must be \"0\", \"1\", \"2\", ..., or around them \"P\" and \"{}\"",
+           file_, shown_name, law_key);
 }
 
 bool GymEvents::key(const std::string& name) {
@@ -133,9 +130,9 @@ bool GymEvents::key(const std::string& name) {
         return true;
     }
     if (!law && name != "P")
-        refuse(file_, "unknown key {} (known: P, {}); remove or rename it", shown(json(name)), law_key);
+        refuse("{}: unknown key {} (known: P, {}); remove or rename it", file_, shown(json(name)), law_key);
     bool& seen = law ? has_law_ : has_states_;
-    if (seen) refuse(file_, "the key \"{}\" is there twice; remove one", name);
+    if (seen) refuse("{}: the key \"{}\" is there twice; remove one", file_, name);
     seen = true;
     law_due_ = law;
     return true;
@@ -194,7 +191,7 @@ bool GymEvents::close() {
             level_ = Level::choices;
             break;
         case Level::choices:
-            if (rows_.choices() == 0) refuse(rows_.state_place(), "is empty");
+            if (rows_.choices() == 0) refuse("{}: is empty", rows_.state_place());
             rows_.end_state();
             level_ = Level::states;
             break;
@@ -202,20 +199,20 @@ bool GymEvents::close() {
             level_ = Level::wrapper;
             break;
         case Level::wrapper:
-            if (!has_states_) refuse(file_, "the key \"P\" is missing; add it");
+            if (!has_states_) refuse("{}: the key \"P\" is missing; add it", file_);
             level_ = Level::document;
             break;
         default:
-            if (rows_.states() == 0) refuse(fmt::format("{}: P", file_), "is empty");
+            if (rows_.states() == 0) refuse("{}: P: is empty", file_);
             level_ = wrapped_ ? Level::wrapper : Level::document;
     }
     return true;
 }
 
 void GymEvents::close_branch() {
-    if (fields_ != 4) refuse(rows_.choice_place(), "is {}; must be {}", branch_shown(), branch_layout);
+    if (fields_ != 4) refuse("{}: is {}; must be {}", rows_.choice_place(), branch_shown(), branch_layout);
     if (branch_.probability < 0)
-        refuse(rows_.choice_place(), "the probability is {}; must not be negative", branch_.probability);
+        refuse("{}: the probability is {}; must not be negative", rows_.choice_place(), branch_.probability);
     rows_.branch(branch_.probability, branch_.next, branch_.reward, branch_.terminated);
 }
 
@@ -243,28 +240,28 @@ void GymEvents::refuse_shown(const std::string& text) {
     switch (level_) {
         case Level::states:
             rows_.begin_state(state_number());
-            refuse(rows_.state_place(), "is {}; must be a dictionary or a list", text);
+            refuse("{}: is {}; must be a dictionary or a list", rows_.state_place(), text);
         case Level::choices:
             rows_.begin_choice(choice_number());
-            refuse(rows_.choice_place(), "is {}; must be a list [...]", text);
+            refuse("{}: is {}; must be a list [...]", rows_.choice_place(), text);
         case Level::branches:
-            refuse(rows_.choice_place(), "is {}; must be {}", text, branch_layout);
+            refuse("{}: is {}; must be {}", rows_.choice_place(), text, branch_layout);
         case Level::branch:
             if (fields_ > 3) {
                 ++fields_;
-                refuse(rows_.choice_place(), "is {}; must be {}", branch_shown(), branch_layout);
+                refuse("{}: is {}; must be {}", rows_.choice_place(), branch_shown(), branch_layout);
             }
-            refuse(field_place(), "is {}; must be {}", text,
+            refuse("{}: is {}; must be {}", field_place(), text,
                    fields_ == 1   ? "an integer from 0 to one less than the number of states"
                    : fields_ == 3 ? "true or false"
                                   : "a finite number");
         case Level::start:
-            refuse(fmt::format("{}: {}", file_, law_key), "is {}; must be a finite number", text);
+            refuse("{}: {}: is {}; must be a finite number", file_, law_key, text);
         case Level::wrapper:
-            if (law_due_) refuse(fmt::format("{}: {}", file_, law_key), "is {}; must be a list [...]", text);
+            if (law_due_) refuse("{}: {}: is {}; must be a list [...]", file_, law_key, text);
             [[fallthrough]];
         default:
-            refuse(fmt::format("{}: P", file_), "is {}; must be a dictionary or a list", text);
+            refuse("{}: P: is {}; must be a dictionary or a list", file_, text);
     }
 }
 
