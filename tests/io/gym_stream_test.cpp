@@ -152,7 +152,7 @@ void expect_meaning(const ExplicitModel& model, const json& whole) {
 TEST(GymStream, GivesWhatTheWholeDocumentMeans) {
     const TemporaryFolder folder;
     Stream random = test_stream(11);
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 150; ++i) {
         const std::string text = random_text(random);
         SCOPED_TRACE(text);
         const ExplicitModel model = parse_gym(text, "p.json");

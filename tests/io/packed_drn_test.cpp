@@ -55,7 +55,7 @@ TEST(PackedDrn, EveryPackingReadsAsThePlainFile) {
     const TemporaryFolder folder;
     Stream random = test_stream(21);
     for (const BranchKind kind : {BranchKind::point, BranchKind::interval, BranchKind::parametric})
-        for (int i = 0; i < 10; ++i) {
+        for (int i = 0; i < 5; ++i) {
             const auto plain = folder / fmt::format("{}-{}.drn", static_cast<int>(kind), i);
             write_drn(plain, RowsOfModel(random_explicit_model(random, {.kind = kind})));
             const ExplicitModel model = read_drn(plain);

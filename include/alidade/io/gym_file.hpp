@@ -21,7 +21,9 @@ void write_gym(const std::filesystem::path& path, const ExplicitRows& rows);
 /// labelled `end` where a terminated branch leads to them; all other terminated branches lead to one more
 /// state, labelled `end`, behind those of the file. Initial states are those of positive probability, state 0
 /// if none are given; a law that is not uniform over them becomes one more state behind all others, labelled
-/// `start`, with a single choice. Throws InvalidArgument with file and place.
+/// `start`, with a single choice. Keys may come in any order; the file is read as it comes, with little more
+/// than the model in memory, and nothing is allocated by the numbers in it. Throws InvalidArgument with file
+/// and place, also for keys that come twice.
 ExplicitModel read_gym(const std::filesystem::path& path, const ModelReadOptions& options = {});
 
 /// The same from text; `file` is what messages call it.
