@@ -1,20 +1,18 @@
 #include "occupancy_bounds.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace alidade::detail {
-
-namespace {
-
-/// For the rounding of sums of products, all of one sign.
-constexpr double outward = 1 + 1e-12;
-
-}  // namespace
 
 Matrix occupancy_bounds(const LearnedModel& learned, const Policy& policy, std::optional<Action> first) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     const Index d = features.features();
+    // For the rounding of sums of products, all of one sign, one for each pair that leads to a state: in the
+    // order of the states, so that large ones may come first and swallow the others.
+    const double outward =
+        1 + 1e-12 + static_cast<double>(shape.pairs()) * std::numeric_limits<double>::epsilon();
     Matrix bounds = Matrix::Zero(shape.horizon, shape.states);
     for (const auto& [state, probability] : learned.model().start().atoms())
         bounds(0, state) = std::min(1.0, bounds(0, state) + probability * outward);

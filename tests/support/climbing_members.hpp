@@ -1,0 +1,135 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/support.hpp"
+#include "support/members.hpp"
+
+/// Learned models of all kinds, and members of their sets that climb to where a function is large.
+namespace alidade::support {
+
+/// Base models of which some may have a face of their own, be equal or nearly so.
+inline SharedFeatures random_base_models(Stream& random, const RandomSizes& sizes) {
+    const Index kind = sample_index(random, 4);
+    if (kind == 0) return ragged_features(random, sizes, 0.4);
+    auto kernels = random_kernels(random, sizes);
+    const double apart =
+        std::vector{0.0, 1e-3, 1e-8, 1e-14}[static_cast<std::size_t>(sample_index(random, 4))];
+    for (std::size_t i = 1; kind == 1 && i < kernels.size(); ++i)
+        for (std::size_t e = 0; e < kernels[i].probabilities.size(); ++e)
+            kernels[i].probabilities[e] =
+                (1 - apart) * kernels[0].probabilities[e] + apart * kernels[i].probabilities[e];
+    return std::make_shared<const FeatureMap>(
+        FeatureMap::from_base_kernels(sizes.shape.states, sizes.shape.actions, kernels));
+}
+
+/// Sets of a likelihood, or of any metric about an estimate that may lie outside the simplex. `thin`: metrics
+/// of condition up to 1e14, radii down to 1e-9.
+inline LearnedModel random_learned_model(Stream& random, const RandomSizes& sizes, bool thin) {
+    const MixtureModel truth = random_model(random, random_base_models(random, sizes), sizes);
+    const double decades = thin ? 13 : 6;
+    if (sample_index(random, 3) == 0)
+        return likelihood_model(truth, random, std::pow(10.0, decades * sample_uniform(random)));
+    const ParameterSet parameters = ParameterSet::of(truth.features());
+    const Index p = parameters.space().dimension();
+    const auto normal = [&] {
+        Vector x(p);
+        for (Index i = 0; i < p; ++i) x[i] = sample_normal(random);
+        return x;
+    };
+    std::vector<ConfidenceSet> sets;
+    for (Index k = 0; k < confidence_sets(sizes.shape.horizon, truth.homogeneous()); ++k) {
+        Matrix precision = 0.05 * Matrix::Identity(p, p);
+        for (Index t = 0; t < 2 * p; ++t) {
+            const Vector x = normal();
+            precision += std::pow(10.0, decades * sample_uniform(random)) * x * x.transpose();
+        }
+        const double radius =
+            thin ? std::pow(10.0, 10 * sample_uniform(random) - 9) : 0.1 + 3 * sample_uniform(random);
+        Vector estimate = parameters.space().coordinates(truth.weights(k));
+        if (p > 0)
+            estimate += 0.25 * radius / std::sqrt(static_cast<double>(p)) *
+                        Vector(precision.llt().matrixU().solve(normal()));
+        sets.emplace_back(parameters, estimate_with(estimate, precision), radius);
+    }
+    return LearnedModel(truth.shared_features(), sizes.shape.horizon, truth.start(), truth.homogeneous(),
+                        std::move(sets), 0.1);
+}
+
+/// Sizes from one on, of every kind.
+inline RandomSizes small_sizes(Stream& random) {
+    const Shape shape{1 + sample_index(random, 5), 1 + sample_index(random, 4), 1 + sample_index(random, 6)};
+    return {
+        .shape = shape,
+        .features = 1 + sample_index(random, 6),
+        .successors = 1 + sample_index(random, shape.states),
+        .start_law = sample_index(random, 2) == 0,
+        .homogeneous = sample_index(random, 2) == 0,
+        .concentration = std::vector{0.1, 0.5, 1.0, 3.0}[static_cast<std::size_t>(sample_index(random, 4))]};
+}
+
+/// Whether the weights are members for certain, whatever is rounded in saying so.
+inline bool inside(const LearnedModel& learned, const Matrix& weights) {
+    for (std::size_t k = 0; k < learned.sets().size(); ++k) {
+        const ConfidenceSet& set = learned.sets()[k];
+        const Vector row = weights.row(static_cast<Index>(k)).transpose();
+        if (row.minCoeff() < 0) return false;
+        if (set.dimension() == 0) continue;
+        if (set.depth(row) > 1 - 4e-16 * set.estimate().factor.norm() / set.radius()) return false;
+    }
+    return true;
+}
+
+/// For each set the member that is farthest in the direction in its row.
+class Farthest {
+public:
+    explicit Farthest(const LearnedModel& learned) {
+        for (const ConfidenceSet& set : learned.sets())
+            supports_.push_back(set.support_function({.tolerance = 1e-7}));
+    }
+
+    Matrix operator()(Matrix weights, const Matrix& directions) const {
+        for (Index k = 0; k < directions.rows(); ++k) {
+            const Vector direction = directions.row(k).transpose();
+            const Vector found = supports_[static_cast<std::size_t>(k)]
+                                     .bracket({direction.data(), static_cast<std::size_t>(direction.size())})
+                                     .witness;
+            if (found.size() == 0) continue;
+            weights.row(k) = found.cwiseMax(0.0).transpose();
+            weights.row(k) /= weights.row(k).sum();
+        }
+        return weights;
+    }
+
+private:
+    std::vector<SupportFunction> supports_;
+};
+
+/// Climbs from the weights to members under which `height` is larger, by steps towards those that are
+/// farthest in the directions that `ascent` says. Members only are returned.
+template <class Height, class Ascent>
+Matrix climb(const LearnedModel& learned, const Farthest& farthest, Matrix weights, const Height& height,
+             const Ascent& ascent) {
+    double highest = height(weights);
+    for (int round = 0; round < 6; ++round) {
+        const Matrix from = weights, goal = farthest(weights, ascent(from));
+        bool higher = false;
+        for (const double step : {1.0, 0.999999, 0.7, 0.3, 0.1}) {
+            const Matrix trial = (1 - step) * from + step * goal;
+            const double reached = height(trial);
+            if (reached <= highest + 1e-14 || !inside(learned, trial)) continue;
+            highest = reached;
+            weights = trial;
+            higher = true;
+        }
+        if (!higher) break;
+    }
+    return weights;
+}
+
+}  // namespace alidade::support
