@@ -11,9 +11,9 @@ namespace alidade::detail {
 
 namespace {
 
-constexpr std::size_t most_states = 32;     // searched; the others count with their bounds
+constexpr std::size_t most_states = 32;    // searched; the others count with their bounds
 constexpr std::size_t most_choices = 300;  // examined
-constexpr double outward = 1 + 1e-12;       // for rounding of sums of positive terms
+constexpr double outward = 1 + 1e-12;      // for rounding of sums of positive terms
 
 void add(LinearBound& sum, double weight, const LinearBound& term) {
     sum.constant += weight * term.constant;
