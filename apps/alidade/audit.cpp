@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
+struct AuditArguments {
     std::string folder;
     std::string rewards = std::to_string(AuditOptions{}.rewards);
     std::string climb = std::to_string(AuditOptions{}.climb_steps);
@@ -22,7 +22,7 @@ struct Arguments {
     int threads = 0;
 };
 
-ordered_json to_json(const AuditResult& result) {
+ordered_json object_of(const AuditResult& result) {
     ordered_json object;
     object["rewards"] = result.rewards;
     object["max_gap"] = result.max_gap;
@@ -36,7 +36,7 @@ ordered_json to_json(const AuditResult& result) {
     return object;
 }
 
-std::string describe(const AuditResult& result, double delta, const Voice& voice) {
+std::string text_of(const AuditResult& result, double delta, const Voice& voice) {
     std::string text =
         fmt::format("{} with the truth, over {} rewards\n", voice.bold("Audit"), with_commas(result.rewards));
     text += fmt::format("  certificate, any reward    {}\n", upper_bound(result.reward_free));
@@ -54,7 +54,7 @@ std::string describe(const AuditResult& result, double delta, const Voice& voice
                       result.depth, delta);
 }
 
-int run_audit(const Arguments& given, const Voice& voice) {
+int run_audit(const AuditArguments& given, const Voice& voice) {
     AuditOptions options;
     options.rewards = parse_count(given.rewards, "--rewards", 1);
     options.climb_steps = parse_count(given.climb, "--climb", 0);
@@ -70,9 +70,9 @@ int run_audit(const Arguments& given, const Voice& voice) {
     const Knowledge knowledge = recall(store, options.threads);
     const AuditResult result = audit(knowledge, problem.true_model(), options);
     if (voice.json())
-        voice.object(to_json(result));
+        voice.object(object_of(result));
     else
-        voice.result(describe(result, knowledge.certificate.failure_probability, voice));
+        voice.result(text_of(result, knowledge.certificate.failure_probability, voice));
     // Outside the confidence set nothing is promised; inside it a violation is a fault of the program.
     return result.truth_in_confidence_set && result.violations > 0 ? 1 : 0;
 }
@@ -81,7 +81,7 @@ int run_audit(const Arguments& given, const Voice& voice) {
 
 void add_audit(CLI::App& app, Chosen& chosen) {
     CLI::App* command = app.add_subcommand("audit", "Compare a simulated run's bounds with true losses");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<AuditArguments>();
     command->add_option("RUN", given->folder, "Folder of a run")->required();
     command->add_option("--rewards", given->rewards, "Random rewards to try")->capture_default_str();
     command->add_option("--climb", given->climb, "Steps of the search for a worse reward")

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
+struct BoundArguments {
     std::string source, features, horizon, states, episodes;
     std::optional<double> epsilon, delta, norm_bound;
     bool normalise = false;
@@ -72,7 +72,7 @@ UserError missing(std::string_view flag, std::string_view meaning) {
          "alidade bound --features 5 --horizon 5 --epsilon 0.5, or alidade bound PROBLEM"});
 }
 
-Question question_of(const Arguments& given) {
+Question question_of(const BoundArguments& given) {
     Question asked;
     BoundSetting& setting = asked.setting;
     std::optional<Problem> problem;
@@ -207,7 +207,7 @@ double last_episode(const Question& asked) {
     return asked.episodes ? *asked.episodes : sharp_episodes(asked.setting, asked.epsilon, doubling);
 }
 
-ordered_json to_json(const Question& asked, const std::vector<Row>& rows) {
+ordered_json object_of(const Question& asked, const std::vector<Row>& rows) {
     const BoundSetting& setting = asked.setting;
     ordered_json object;
     object["features"] = setting.features;
@@ -266,7 +266,7 @@ std::string guarantee_text(const Row& row, Index horizon) {
     return *row.guarantee >= static_cast<double>(horizon) ? "vacuous" : "≤ " + upper_bound(*row.guarantee);
 }
 
-std::string describe(const Question& asked, const std::vector<Row>& rows, const Voice& voice) {
+std::string text_of(const Question& asked, const std::vector<Row>& rows, const Voice& voice) {
     const BoundSetting& setting = asked.setting;
     std::string text = voice.bold(
         fmt::format("Episodes for a loss of at most {:.4g}, whatever the reward, with probability {:.4g}\n",
@@ -320,7 +320,7 @@ std::string describe(const Question& asked, const std::vector<Row>& rows, const 
     return text;
 }
 
-int bound(const Arguments& given, const Voice& voice) {
+int bound(const BoundArguments& given, const Voice& voice) {
     const Question asked = question_of(given);
     require_valid(asked);
     const std::vector<Row> rows =
@@ -328,9 +328,9 @@ int bound(const Arguments& given, const Voice& voice) {
                     "--features, --horizon and --epsilon of the system you have"},
                    [&] { return rows_of(asked); });
     if (voice.json())
-        voice.object(to_json(asked, rows));
+        voice.object(object_of(asked, rows));
     else
-        voice.result(describe(asked, rows, voice));
+        voice.result(text_of(asked, rows, voice));
     return 0;
 }
 
@@ -338,7 +338,7 @@ int bound(const Arguments& given, const Voice& voice) {
 
 void add_bound(CLI::App& app, Chosen& chosen) {
     CLI::App* command = app.add_subcommand("bound", "Say how many episodes each theorem asks for");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<BoundArguments>();
     command->add_option(
         "PROBLEM", given->source,
         "Sizes and target from a folder, a problem.toml, or builtin:NAME?parameter=value&...");

@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 constexpr double agreement = 1e-12;
 
-struct Arguments {
+struct CertifyArguments {
     std::string folder;
     RewardFlags rewards;
     std::vector<std::string> policies;
@@ -174,7 +174,7 @@ int certify_many(const Pairs& pairs, const RunStore& store, const Knowledge& kno
     return contradicted(fit) ? 4 : outcome.exit_code();
 }
 
-int certify(const Arguments& given, const Voice& voice) {
+int certify(const CertifyArguments& given, const Voice& voice) {
     const bool rewards_given = given.rewards.given();
     if (rewards_given == given.policies.empty())
         throw UserError(fmt::format("{} is given without {}", rewards_given ? "--reward" : "--policy",
@@ -199,7 +199,7 @@ int certify(const Arguments& given, const Voice& voice) {
 void add_certify(CLI::App& app, Chosen& chosen) {
     CLI::App* command = app.add_subcommand(
         "certify", "Compute a run's certificate again, or certify any policies for rewards");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<CertifyArguments>();
     command->add_option("RUN", given->folder, "Folder of a run")->required();
     add_reward_flags(*command, given->rewards);
     command

@@ -41,7 +41,7 @@ std::vector<Step> dim_steps(const Problem& problem, const Inspection& found) {
     return steps;
 }
 
-ordered_json to_json(const Problem& problem, const Inspection& found, double seconds) {
+ordered_json object_of(const Problem& problem, const Inspection& found, double seconds) {
     ordered_json object;
     object["usable"] = true;
     object["row_sums"] = "ok";
@@ -102,7 +102,7 @@ int check(const std::string& source, bool normalise, const Voice& voice) {
     const Inspection found = inspect(problem);
     const double seconds = replan_seconds(problem);
     if (voice.json()) {
-        voice.object(to_json(problem, found, seconds));
+        voice.object(object_of(problem, found, seconds));
         return 0;
     }
     std::string text = fmt::format("{} {}\n", voice.bold(problem.name()), "is usable");
@@ -120,7 +120,7 @@ int check(const std::string& source, bool normalise, const Voice& voice) {
     return 0;
 }
 
-struct Arguments {
+struct CheckArguments {
     std::string source;
     bool normalise = false;
 };
@@ -129,7 +129,7 @@ struct Arguments {
 
 void add_check(CLI::App& app, Chosen& chosen) {
     CLI::App* command = app.add_subcommand("check", "Say whether a problem is usable and what it will cost");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<CheckArguments>();
     command
         ->add_option("PROBLEM", given->source,
                      "A folder, a problem.toml, or builtin:NAME?parameter=value&...")

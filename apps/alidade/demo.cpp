@@ -26,14 +26,14 @@ constexpr std::string_view demo_problem = "builtin:inventory";
 constexpr std::int64_t demo_episodes = 300'000;
 constexpr std::array planners_shown{"backward-induction", "lookahead"};
 
-struct Arguments {
+struct DemoArguments {
     std::string report = "report.md", folder = "alidade-demo";
     std::uint64_t seed = 0;
     int threads = 0;
 };
 
 /// A fresh run in the demo's folder. A run that an earlier demo left there is replaced, no other.
-RunStore fresh_run(const Arguments& given) {
+RunStore fresh_run(const DemoArguments& given) {
     const Context context{fmt::format("run folder '{}'", given.folder),
                           "the demo would replace it, and it is not the demo's",
                           "alidade demo --run ANOTHER"};
@@ -78,7 +78,7 @@ ordered_json plan_json(const DemoPlan& plan, const Shape& shape) {
     return object;
 }
 
-int demo(const Arguments& given, const Voice& voice) {
+int demo(const DemoArguments& given, const Voice& voice) {
     require_replaceable(given.report);
     Aim aim;
     aim.episodes = demo_episodes;
@@ -110,7 +110,7 @@ int demo(const Arguments& given, const Voice& voice) {
 void add_demo(CLI::App& app, Chosen& chosen) {
     CLI::App* command =
         app.add_subcommand("demo", "Explore a warehouse, certify, plan three rewards, write report.md");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<DemoArguments>();
     command->add_option("-o,--output", given->report, "The report; only an earlier one is replaced")
         ->capture_default_str();
     command->add_option("--run", given->folder, "Folder of the run; an earlier demo's is replaced")

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t default_episodes = 100'000;
 
-struct Arguments {
+struct ExploreArguments {
     std::string source, folder, algorithm, constants, episodes,
         replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped", bonus = "sqrt",
         confidence = "own";
@@ -35,7 +35,7 @@ const Context flag_context{"the command line", "it decides what the run does and
 
 /// The budget: the flag, the problem's, or the default; for the paper's constants with a target alone, what
 /// Theorem 1 asks for [design decision 4].
-std::int64_t budget_of(const Arguments& given, const Problem& problem, double delta) {
+std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, double delta) {
     if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1);
     if (problem.target().episodes) return *problem.target().episodes;
     const auto target = given.target ? given.target : problem.target().epsilon;
@@ -48,7 +48,7 @@ std::int64_t budget_of(const Arguments& given, const Problem& problem, double de
 }
 
 /// Flags that were taken and ignored would look like a measurement of something.
-void require_used(const Constants& constants, const Arguments& given, const ExplorerEntry& entry) {
+void require_used(const Constants& constants, const ExploreArguments& given, const ExplorerEntry& entry) {
     const bool acts_by_likelihood = entry.own == ConfidenceChoice::likelihood;
     const auto rests_on = [&](ConfidenceChoice kind) {
         const ConfidenceChoice choice =
@@ -67,13 +67,13 @@ void require_used(const Constants& constants, const Arguments& given, const Expl
 }
 
 /// The algorithm asked for, or the task's default; flags that only regression understands ask for hoeffding.
-const ExplorerEntry& algorithm_of(const Arguments& given, const Problem& problem) {
+const ExplorerEntry& algorithm_of(const ExploreArguments& given, const Problem& problem) {
     if (!given.algorithm.empty()) return find_explorer(given.algorithm);
     const bool regression = given.constants == "paper" || !given.without.empty() || given.ties != "unclipped";
     return regression ? find_explorer("hoeffding") : default_explorer(task_of(problem));
 }
 
-Constants constants_of(const Arguments& given, const ExplorerEntry& entry, std::int64_t budget) {
+Constants constants_of(const ExploreArguments& given, const ExplorerEntry& entry, std::int64_t budget) {
     const std::string name = given.constants.empty() ? entry.constants.front() : given.constants;
     expects(std::find(entry.constants.begin(), entry.constants.end(), name) != entry.constants.end(),
             "--constants is '{}'; {} has {}", name, entry.name, fmt::join(entry.constants, ", "));
@@ -97,7 +97,7 @@ Constants constants_of(const Arguments& given, const ExplorerEntry& entry, std::
     return constants;
 }
 
-RunOptions options_of(const Arguments& given, const Problem& problem) {
+RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
     RunOptions options;
     options.seed = given.seed;
     options.delta = delta_of(given.delta, problem);
@@ -110,7 +110,7 @@ RunOptions options_of(const Arguments& given, const Problem& problem) {
     return options;
 }
 
-Aim aim_of(const Arguments& given, const Problem& problem, double delta) {
+Aim aim_of(const ExploreArguments& given, const Problem& problem, double delta) {
     Aim aim;
     aim.threads = thread_count(given.threads);
     require_fit_level(given.fit_level);
@@ -153,7 +153,7 @@ std::string difference(const RunOptions& stored, const RunOptions& wanted) {
 }
 
 /// The run that is there, if it is the one asked for; throws UserError otherwise.
-RunStore resume(const Arguments& given, const Problem& problem, const RunOptions& options) {
+RunStore resume(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
     const Context context{fmt::format("run folder '{}'", given.folder),
                           "data of two different runs must not be mixed: the bounds would not hold",
                           "choose another folder with -o, or replace the run there with --overwrite"};
@@ -174,7 +174,7 @@ RunStore resume(const Arguments& given, const Problem& problem, const RunOptions
     return store;
 }
 
-RunStore open_or_create(const Arguments& given, const Problem& problem, const RunOptions& options) {
+RunStore open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
     if (RunStore::exists(given.folder)) {
         if (!given.overwrite) return resume(given, problem, options);
         RunStore::remove(given.folder);
@@ -184,7 +184,7 @@ RunStore open_or_create(const Arguments& given, const Problem& problem, const Ru
                       [&] { return RunStore::create(given.folder, problem, given.source, options); });
 }
 
-int explore(const Arguments& given, const Voice& voice) {
+int explore(const ExploreArguments& given, const Voice& voice) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
     require_truth(problem, given.source);
     const RunOptions options = options_of(given, problem);
@@ -223,7 +223,7 @@ std::string algorithms() {
 void add_explore(CLI::App& app, Chosen& chosen) {
     CLI::App* command =
         app.add_subcommand("explore", "Learn a problem's model without a reward, and certify it");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<ExploreArguments>();
     command
         ->add_option("PROBLEM", given->source,
                      "A folder, a problem.toml, or builtin:NAME?parameter=value&...")

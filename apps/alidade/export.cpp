@@ -25,7 +25,7 @@ constexpr Index most_exact_intervals = 300'000;
 /// Labels of states cost readers a bit for each state and label.
 constexpr Index most_state_labels = 1'000;
 
-struct Arguments {
+struct ExportArguments {
     std::string folder, format = model_formats().front().name, view = "point", output;
     std::vector<std::string> rewards;
     bool stationary = false, overwrite = false, rescale = false;
@@ -65,14 +65,14 @@ std::string reward_name(const std::string& choice, const Problem& problem) {
     return std::filesystem::path(choice).stem().string();
 }
 
-void require_free(const Arguments& given) {
+void require_free(const ExportArguments& given) {
     if (given.overwrite || !std::filesystem::exists(given.output)) return;
     throw UserError(fmt::format("'{}' exists", given.output),
                     {"-o", "what is in it would be lost", "another path, or --overwrite"});
 }
 
-LayeredOptions layered_options(const Arguments& given, const Problem& problem, const LearnedModel& learned,
-                               const Voice& voice) {
+LayeredOptions layered_options(const ExportArguments& given, const Problem& problem,
+                               const LearnedModel& learned, const Voice& voice) {
     LayeredOptions options;
     options.view = kind_of(given.view);
     options.unroll = !given.stationary;
@@ -130,7 +130,7 @@ struct Written {
     double seconds = 0;
 };
 
-Written write(const Arguments& given, const ModelFormat& format, const ExplicitRows& rows) {
+Written write(const ExportArguments& given, const ModelFormat& format, const ExplicitRows& rows) {
     const Interruption interruption;
     const auto begin = std::chrono::steady_clock::now();
     Written written;
@@ -145,7 +145,7 @@ Written write(const Arguments& given, const ModelFormat& format, const ExplicitR
 }
 
 /// Complaints that would come after long work come before it.
-void check_arguments(const Arguments& given, const ModelFormat& format, const Problem& problem) {
+void check_arguments(const ExportArguments& given, const ModelFormat& format, const Problem& problem) {
     const BranchKind kind = kind_of(given.view);
     if (std::find(format.writes.begin(), format.writes.end(), kind) == format.writes.end())
         throw UserError(fmt::format("format {} cannot hold the {} view", format.name, given.view),
@@ -158,7 +158,7 @@ void check_arguments(const Arguments& given, const ModelFormat& format, const Pr
     require_free(given);
 }
 
-void report(const Arguments& given, const LearnedModel& learned, const ExplicitHeader& header,
+void report(const ExportArguments& given, const LearnedModel& learned, const ExplicitHeader& header,
             const ModelFormat& format, const Written& written, const Voice& voice) {
     const Index steps =
         learned.shape().horizon +
@@ -204,7 +204,7 @@ void report(const Arguments& given, const LearnedModel& learned, const ExplicitH
     voice.result(text);
 }
 
-int export_model(const Arguments& given, const Voice& voice) {
+int export_model(const ExportArguments& given, const Voice& voice) {
     const RunStore store = open_run(given.folder);
     const Problem& problem = store.problem();
     const ModelFormat format =
@@ -241,7 +241,7 @@ std::string format_names() {
 void add_export(CLI::App& app, Chosen& chosen) {
     CLI::App* command =
         app.add_subcommand("export", "Write a run's model for another tool, and say how it is read there");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<ExportArguments>();
     command->add_option("RUN", given->folder, "Folder of a run")->required();
     command->add_option("--as", given->format, format_names())->capture_default_str();
     command

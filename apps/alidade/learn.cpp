@@ -23,7 +23,7 @@ using nlohmann::ordered_json;
 /// The one algorithm whose sets hold for data that somebody else collected.
 constexpr std::string_view offline_algorithm = "likelihood";
 
-struct Arguments {
+struct LearnArguments {
     std::string source, folder, algorithm = std::string(offline_algorithm);
     std::vector<std::string> files;
     std::optional<double> delta;
@@ -66,7 +66,7 @@ void require_usable(const Task& task, const std::string& source) {
                               "describe the system by base models that contain it exactly"});
 }
 
-void require_free(const Arguments& given) {
+void require_free(const LearnArguments& given) {
     if (given.overwrite || !RunStore::exists(given.folder)) return;
     throw UserError(
         "the folder holds a run already",
@@ -86,7 +86,7 @@ void require_different_files(const std::vector<std::string>& files) {
                                  "name every file once"});
 }
 
-Counts read_logs(const Arguments& given, const Problem& problem) {
+Counts read_logs(const LearnArguments& given, const Problem& problem) {
     Counts counts(problem.shared_features(), problem.shape().horizon);
     for (const std::string& file : given.files) {
         const Context context{fmt::format("episodes '{}'", file),
@@ -107,7 +107,7 @@ Counts read_logs(const Arguments& given, const Problem& problem) {
     return counts;
 }
 
-RunOptions options_of(const Arguments& given, const Problem& problem) {
+RunOptions options_of(const LearnArguments& given, const Problem& problem) {
     RunOptions options;
     options.algorithm = given.algorithm;
     options.constants = to_string(Constants{});
@@ -134,7 +134,7 @@ Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerO
     return learned;
 }
 
-RunStore store_run(const Arguments& given, const Problem& problem, const RunOptions& options,
+RunStore store_run(const LearnArguments& given, const Problem& problem, const RunOptions& options,
                    const Counts& counts, const RunResult& result) {
     if (given.overwrite) RunStore::remove(given.folder);
     RunStore store =
@@ -145,7 +145,7 @@ RunStore store_run(const Arguments& given, const Problem& problem, const RunOpti
     return store;
 }
 
-ordered_json object_of(const Learned& learned, const RunStore& store, const Arguments& given) {
+ordered_json object_of(const Learned& learned, const RunStore& store, const LearnArguments& given) {
     ordered_json object;
     object["algorithm"] = store.options().algorithm;
     object["problem"] = store.source();
@@ -188,7 +188,7 @@ std::string text_of(const Learned& learned, const RunStore& store, const Voice& 
                        voice.bold("Run"), folder, voice.bold("Next"), folder, reward);
 }
 
-int learn(const Arguments& given, const Voice& voice) {
+int learn(const LearnArguments& given, const Voice& voice) {
     const auto begin = std::chrono::steady_clock::now();
     require_offline_algorithm(given.algorithm);
     require_fit_level(given.fit_level);
@@ -216,7 +216,7 @@ int learn(const Arguments& given, const Voice& voice) {
 
 void add_learn(CLI::App& app, Chosen& chosen) {
     CLI::App* command = app.add_subcommand("learn", "Certify what logged episodes say of a problem");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<LearnArguments>();
     command
         ->add_option("PROBLEM", given->source,
                      "A folder, a problem.toml, or builtin:NAME?parameter=value&...")

@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
+struct PlanArguments {
     std::string folder, output;
     PlannerFlags planner;
     RewardFlags rewards;
@@ -56,8 +56,8 @@ std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flag
     return planned;
 }
 
-ordered_json plan_json(const Planned& planned, const RewardCertificate& certificate, const Arguments& given,
-                       const CalledReward& reward, const Shape& shape) {
+ordered_json plan_json(const Planned& planned, const RewardCertificate& certificate,
+                       const PlanArguments& given, const CalledReward& reward, const Shape& shape) {
     const RewardScale& scale = reward.scaled.scale;
     ordered_json object = to_json(certificate, shape, scale);
     object["planner"] = given.planner.planner;
@@ -70,7 +70,7 @@ ordered_json plan_json(const Planned& planned, const RewardCertificate& certific
     return object;
 }
 
-int plan_one(const Arguments& given, const CalledReward& reward, PlannerChoice& planner,
+int plan_one(const PlanArguments& given, const CalledReward& reward, PlannerChoice& planner,
              const Knowledge& knowledge, const Voice& voice) {
     const Shape& shape = knowledge.learned.shape();
     const RewardScale& scale = reward.scaled.scale;
@@ -117,7 +117,7 @@ std::vector<std::filesystem::path> policy_files(const std::string& folder,
     return files;
 }
 
-std::string describe_batch(const Arguments& given, const std::vector<CalledReward>& rewards,
+std::string describe_batch(const PlanArguments& given, const std::vector<CalledReward>& rewards,
                            const std::vector<Planned>& plans, const BatchOutcome& outcome,
                            const Knowledge& knowledge, const Voice& voice) {
     const bool robust = given.planner.robust();
@@ -145,7 +145,7 @@ std::string describe_batch(const Arguments& given, const std::vector<CalledRewar
     return text;
 }
 
-int plan_many(const Arguments& given, const std::vector<CalledReward>& rewards, PlannerChoice& planner,
+int plan_many(const PlanArguments& given, const std::vector<CalledReward>& rewards, PlannerChoice& planner,
               const Knowledge& knowledge, const Voice& voice) {
     const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
     std::vector<Planned> plans;
@@ -181,7 +181,7 @@ int plan_many(const Arguments& given, const std::vector<CalledReward>& rewards, 
     return outcome.exit_code();
 }
 
-int plan(const Arguments& given, const Voice& voice) {
+int plan(const PlanArguments& given, const Voice& voice) {
     if (!given.rewards.given())
         throw UserError("no reward is given",
                         {"the command line", "a plan needs to know what is worth having",
@@ -204,7 +204,7 @@ int plan(const Arguments& given, const Voice& voice) {
 void add_plan(CLI::App& app, Chosen& chosen) {
     CLI::App* command =
         app.add_subcommand("plan", "Plan for rewards on a run's model, with bounds on value and loss");
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<PlanArguments>();
     command->add_option("RUN", given->folder, "Folder of a run")->required();
     add_reward_flags(*command, given->rewards);
     add_planner_flags(*command, given->planner);

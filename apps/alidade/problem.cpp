@@ -32,7 +32,7 @@ std::string range_of(const FamilyParameter& parameter) {
     return fmt::format("{:.0f} to {:.0f}", parameter.minimum, parameter.maximum);
 }
 
-ordered_json to_json(const FamilyParameter& parameter) {
+ordered_json object_of(const FamilyParameter& parameter) {
     ordered_json object;
     object["name"] = parameter.name;
     object["default"] = parameter.default_value;
@@ -47,13 +47,13 @@ ordered_json to_json(const FamilyParameter& parameter) {
     return object;
 }
 
-ordered_json to_json(const Family& family) {
+ordered_json object_of(const Family& family) {
     ordered_json object;
     object["name"] = family.name;
     object["summary"] = family.summary;
     object["parameters"] = ordered_json::array();
     for (const FamilyParameter& parameter : family.parameters)
-        object["parameters"].push_back(to_json(parameter));
+        object["parameters"].push_back(object_of(parameter));
     return object;
 }
 
@@ -89,14 +89,14 @@ int list_families(const std::string& name, const Voice& voice) {
     if (!name.empty()) {
         const Family& family = find_family(name);
         if (voice.json())
-            voice.object(to_json(family));
+            voice.object(object_of(family));
         else
             voice.result(describe_parameters(family, voice));
         return 0;
     }
     if (voice.json()) {
         ordered_json list = ordered_json::array();
-        for (const Family& family : families()) list.push_back(to_json(family));
+        for (const Family& family : families()) list.push_back(object_of(family));
         voice.object(ordered_json{{"families", std::move(list)}});
         return 0;
     }
@@ -122,7 +122,7 @@ std::string start_in_words(const Problem& problem) {
     return text;
 }
 
-ordered_json to_json(const Problem& problem, std::int64_t bytes) {
+ordered_json object_of(const Problem& problem, std::int64_t bytes) {
     const FeatureMap& features = problem.features();
     ordered_json object;
     object["name"] = problem.name();
@@ -154,7 +154,7 @@ ordered_json to_json(const Problem& problem, std::int64_t bytes) {
     return object;
 }
 
-std::string describe(const Problem& problem, std::int64_t bytes, const Voice& voice) {
+std::string text_of(const Problem& problem, std::int64_t bytes, const Voice& voice) {
     const FeatureMap& features = problem.features();
     const bool base = features.kind() == FeatureKind::base_models;
     std::string text = fmt::format("{}\n", voice.bold(problem.name()));
@@ -189,12 +189,12 @@ int show_problem(const std::string& source, bool normalise, const Voice& voice) 
     const Problem problem = load_problem_argument(source, normalise);
     const std::int64_t bytes = inspect(problem).bytes;
     if (voice.json()) {
-        ordered_json object = to_json(problem, bytes);
-        if (is_builtin(source)) object["family"] = to_json(find_family(source));
+        ordered_json object = object_of(problem, bytes);
+        if (is_builtin(source)) object["family"] = object_of(find_family(source));
         voice.object(object);
         return 0;
     }
-    std::string text = describe(problem, bytes, voice);
+    std::string text = text_of(problem, bytes, voice);
     if (is_builtin(source)) text += "\n" + describe_parameters(find_family(source), voice);
     voice.result(text);
     return 0;
@@ -218,7 +218,7 @@ int make_problem(const std::string& source, const std::filesystem::path& folder,
     return 0;
 }
 
-struct Arguments {
+struct ProblemArguments {
     std::string name, source, folder;
     bool normalise = false, overwrite = false;
 };
@@ -228,7 +228,7 @@ struct Arguments {
 void add_problem(CLI::App& app, Chosen& chosen) {
     CLI::App* problem = app.add_subcommand("problem", "List, show and write problems");
     problem->require_subcommand(1);
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<ProblemArguments>();
 
     CLI::App* list = problem->add_subcommand("list", "The families that are built in, or one's parameters");
     list->add_option("NAME", given->name, "A family");

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
+struct RewardArguments {
     std::string source, name, output;
     bool overwrite = false;
 };
@@ -36,7 +36,7 @@ std::string parameters_in_words(const RewardKind& kind) {
     return text;
 }
 
-ordered_json to_json(const RewardKind& kind) {
+ordered_json object_of(const RewardKind& kind) {
     ordered_json object{{"name", kind.name}, {"meaning", kind.meaning}, {"natural", false}};
     object["parameters"] = ordered_json::array();
     for (const FamilyParameter& parameter : kind.parameters)
@@ -48,7 +48,7 @@ ordered_json to_json(const RewardKind& kind) {
     return object;
 }
 
-int list_rewards(const Arguments& given, const Voice& voice) {
+int list_rewards(const RewardArguments& given, const Voice& voice) {
     const Problem problem = problem_of(given.source);
     if (voice.json()) {
         ordered_json list = ordered_json::array();
@@ -57,7 +57,7 @@ int list_rewards(const Arguments& given, const Voice& voice) {
                             {"meaning", own.meaning},
                             {"natural", true},
                             {"parameters", ordered_json::array()}});
-        for (const RewardKind& kind : reward_kinds()) list.push_back(to_json(kind));
+        for (const RewardKind& kind : reward_kinds()) list.push_back(object_of(kind));
         voice.object(ordered_json{{"problem", problem.name()}, {"rewards", std::move(list)}});
         return 0;
     }
@@ -76,7 +76,7 @@ int list_rewards(const Arguments& given, const Voice& voice) {
     return 0;
 }
 
-int write_one(const Arguments& given, const Voice& voice) {
+int write_one(const RewardArguments& given, const Voice& voice) {
     const Problem problem = problem_of(given.source);
     const Reward reward = make_named_reward(given.name, problem);
     const std::filesystem::path file = given.output;
@@ -104,7 +104,7 @@ int write_one(const Arguments& given, const Voice& voice) {
 void add_reward(CLI::App& app, Chosen& chosen) {
     CLI::App* reward = app.add_subcommand("reward", "List and write the rewards that have a name");
     reward->require_subcommand(1);
-    const auto given = std::make_shared<Arguments>();
+    const auto given = std::make_shared<RewardArguments>();
     const std::string problem = "A folder, a problem.toml, builtin:NAME?parameter=value&..., or a family";
 
     CLI::App* list = reward->add_subcommand("list", "A problem's own rewards, and those every problem has");

@@ -7,6 +7,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/error.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "support/effort.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade {
@@ -151,7 +152,7 @@ TEST(ModelCheck, NoFalseAlarmInFourHundredRuns) {
     int alarms = 0;
     double largest = -1e300;
     for (const std::string& family : families())
-        for (int seed = 1; seed <= 100; ++seed) {
+        for (int seed = 1; seed <= support::repetitions(100); ++seed) {
             const Problem problem = of_seed(family, seed);
             CountSplittingDeployer system(problem.true_model(), static_cast<std::uint64_t>(seed));
             Counts counts(problem.shared_features(), problem.shape().horizon);
@@ -178,7 +179,7 @@ TEST(ModelCheck, TheLevelHoldsAtAllTimesAtOnce) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
     int alarms = 0;
-    for (std::uint64_t run = 0; run < 1000; ++run) {
+    for (std::uint64_t run = 0; run < support::repetitions(1000u); ++run) {
         Stream random = support::test_stream(run, 73);
         Counts counts(features, 2);
         bool alarm = false;
@@ -189,7 +190,7 @@ TEST(ModelCheck, TheLevelHoldsAtAllTimesAtOnce) {
         alarms += alarm ? 1 : 0;
     }
     EXPECT_LE(alarms, 264);
-    EXPECT_GE(alarms, 20);
+    EXPECT_GE(alarms, support::repetitions(20));
 }
 
 /// 0.7 of the true law and 0.3 of an arbitrary one on the same successors, where `where` says so.

@@ -8,6 +8,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/likelihood.hpp"
+#include "support/effort.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade {
@@ -196,7 +197,8 @@ TEST(LikelihoodSets, HaveEllipsoidsThatAreLittleLarger) {
             double total = 0;
             int pairs = 0;
             for (std::size_t k = 0; k < 2; ++k)
-                for (Index pair = 0; pair < problem.features().pairs(); pair += stride, ++pairs) {
+                for (Index pair = 0; pair < support::repetitions(problem.features().pairs(), 2 * stride);
+                     pair += stride, ++pairs) {
                     const double ratio = width_ratio(problem.features(), rows[k], sets[k], pair);
                     EXPECT_GE(ratio, 1);
                     total += ratio;

@@ -14,6 +14,7 @@
 #include "alidade/confidence/projection.hpp"
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
+#include "support/effort.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade {
@@ -190,7 +191,7 @@ double best_candidate(const Instance& instance) {
 
 TEST(Support, IsTheBestCandidateInThePlane) {
     int solved = 0;
-    for (std::uint64_t seed = 0; seed < 320; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(320, 36); ++seed) {
         if (needle(seed)) continue;  // crossings with them are too ill-conditioned for the candidates
         const int balls = 1 + static_cast<int>((seed / 12) % 3);
         const Instance instance = random_instance(seed, 3, balls);
@@ -202,7 +203,7 @@ TEST(Support, IsTheBestCandidateInThePlane) {
         EXPECT_NEAR(bracket.lower, best, 2e-9 * instance.range()) << "seed " << seed;
         solved += bracket.status == SupportStatus::converged;
     }
-    EXPECT_GT(solved, 50);  // not all by closed forms
+    EXPECT_GT(solved, support::repetitions(50));  // not all by closed forms
 }
 
 TEST(Support, IsTheLeastLagrangianOfOneBall) {
@@ -254,7 +255,7 @@ TEST(Support, AgreesWithSequentialQuadraticProgramming) {
 // point is above it, and neither a stopped solver nor another dual (the Lagrangian's) says otherwise.
 TEST(Support, BracketsTheMaximumWhereverTheSolverStops) {
     int unfinished = 0;
-    for (std::uint64_t seed = 0; seed < 2400; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(2400); ++seed) {
         const Index d = 2 + static_cast<Index>(seed % 7);
         const Instance instance = random_instance(seed, d, 1 + static_cast<int>((seed / 12) % 3));
         const double range = instance.range();

@@ -5,6 +5,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/error.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "support/effort.hpp"
 
 namespace alidade {
 namespace {
@@ -95,7 +96,8 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
         for (const char* schedule : {"every", "doubling", "growth=0.1"}) {
             ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
             options.constants.prequential = std::string(name) == "likelihood";
-            const std::int64_t episodes = std::string(schedule) == "every" ? 300 : 5000;
+            const std::int64_t episodes =
+                std::string(schedule) == "every" ? support::repetitions(300) : support::repetitions(5000);
             const Record whole = run_with_pauses(options, name, episodes, 1'000'000);
             EXPECT_EQ(run_with_pauses(options, name, episodes, 7), whole) << name << " " << schedule;
             EXPECT_EQ(run_with_pauses(options, name, episodes, 1), whole) << name << " " << schedule;
@@ -106,8 +108,8 @@ TEST(Exploration, GivesTheSameBytesForAnyNumberOfThreads) {
     for (const char* name : {"hoeffding", "likelihood"})
         for (const char* uri : {garnet, "builtin:inventory?seed=2"}) {
             Trial one({.threads = 1}, uri, name), two({.threads = 2}, uri, name);
-            one.exploration.run(one.system, {.episodes = 3000});
-            two.exploration.run(two.system, {.episodes = 3000});
+            one.exploration.run(one.system, {.episodes = support::repetitions(3000)});
+            two.exploration.run(two.system, {.episodes = support::repetitions(3000)});
             EXPECT_EQ(one.exploration.memory(), two.exploration.memory()) << name << " " << uri;
             EXPECT_EQ(one.exploration.counts(), two.exploration.counts()) << name << " " << uri;
         }

@@ -13,6 +13,7 @@
 #include "alidade/problem/aggregation.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/reservoir.hpp"
+#include "support/effort.hpp"
 #include "support/random_models.hpp"
 
 // T23 [theory §4]: aggregation that is exact changes nothing; where it is not, coverage needs the zeta terms.
@@ -208,7 +209,7 @@ Knowledge explored(const Basin& basin, double misspecification, std::uint64_t se
 TEST(CoarseAggregation, CoverageHoldsWithTheMisspecificationAndFailsWithoutIt) {
     const Basin basin(3);
     const MixtureModel truth = basin.problem.true_model();
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(3); ++seed) {
         const Knowledge with = explored(basin, basin.problem.misspecification(), seed, 100'000);
         EXPECT_TRUE(with.learned.contains(truth));
         EXPECT_FALSE(with.certificate.vacuous);

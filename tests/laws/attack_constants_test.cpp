@@ -14,6 +14,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
+#include "support/effort.hpp"
 #include "support/planted_truths.hpp"
 
 // Attempts to break what is claimed with other constants than the default ones: any sharpenings left out, the
@@ -140,7 +141,7 @@ constexpr WidthMethod methods[] = {WidthMethod::exact, WidthMethod::semidefinite
 TEST(AttackConstants, EverySubsetOfSharpeningsHoldsWithTheTruthOnTheBoundary) {
     double tightest = 0;
     for (Index bits = 0; bits < 512; ++bits)
-        for (std::uint64_t turn = 0; turn < 2; ++turn) {
+        for (std::uint64_t turn = 0; turn < support::repetitions<std::uint64_t>(2); ++turn) {
             Constants constants = constants_without(bits);
             const auto seed = 2 * static_cast<std::uint64_t>(bits) + turn;
             constants.width = methods[seed % 3];
@@ -151,7 +152,7 @@ TEST(AttackConstants, EverySubsetOfSharpeningsHoldsWithTheTruthOnTheBoundary) {
 }
 
 TEST(AttackConstants, ThePapersConstantsHoldWithTheTruthOnTheBoundary) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(300); ++seed) {
         Constants constants = paper_constants(1 + static_cast<std::int64_t>(seed * seed));
         constants.width = methods[seed % 3];
         SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << to_string(constants));
@@ -202,7 +203,7 @@ TEST(AttackConstants, NoRadiusIsBelowWhatTheTruthNeeds) {
 // with probability 0.1 at most: more than 60 of 200 have probability below 1e-12.
 TEST(AttackConstants, SetsHoldTheTruthWithAnyConstants) {
     int runs = 0, failures = 0;
-    for (std::uint64_t seed = 0; runs < 200; ++seed) {
+    for (std::uint64_t seed = 0; runs < support::repetitions(200, 33); ++seed) {
         support::PlantedTruth planted = support::planted_truth(seed);
         const Shape shape = planted.task.shape();
         if (shape.horizon == 1) continue;

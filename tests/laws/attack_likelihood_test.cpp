@@ -14,6 +14,7 @@
 #include "alidade/explore/likelihood.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "support/effort.hpp"
 #include "support/learned_models.hpp"
 #include "support/members.hpp"
 
@@ -121,7 +122,7 @@ Reward telling_reward(const MixtureModel& one, const MixtureModel& other, const 
     return Reward(one.shape(), std::move(values));
 }
 
-constexpr std::uint64_t reward_free_cases = 120;
+constexpr std::uint64_t reward_free_cases = support::repetitions<std::uint64_t>(120, 60);
 
 TEST(AttackLikelihood, ReachesNoRewardFreeCandidateByAscentOverPoliciesRewardsAndMembers) {
     std::vector<double> tightest(16, 0.0);
@@ -203,7 +204,7 @@ MixtureModel misspecified(const MixtureModel& mixture, const Matrix& value, doub
                         shape.horizon, mixture.start(), Matrix::Identity(shape.horizon, shape.horizon));
 }
 
-constexpr std::uint64_t reward_cases = 160;
+constexpr std::uint64_t reward_cases = support::repetitions<std::uint64_t>(160, 60);
 
 TEST(AttackLikelihood, FindsNoLossAboveAdvantageOrGapByAscentOverMembers) {
     double tightest = 0;

@@ -12,6 +12,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "support/effort.hpp"
 #include "support/learned_models.hpp"
 
 // Attempts to break bounds by rounding, with extended precision as the judge.
@@ -131,12 +132,13 @@ struct ManyRows {
 TEST(RoundingAttack, DeviationsSurviveGramsOfVeryDifferentDirections) {
     const ManyRows cases[] = {{"one big deployment", 1, 1'000'000'000'000, 100, 0.02},
                               {"a hundred big deployments", 100, 10'000'000'000, 1000, 0.1},
-                              {"every episode on its own", 1'000'000, 1, 20, 1e-4},
+                              {"every episode on its own", support::repetitions(1'000'000), 1, 20, 1e-4},
                               {"at the limit of counting", 10, 100'000'000'000'000, 30, 100},
                               {"nothing seen of the other", 30, 30'000'000'000, 0, 0.5}};
     for (const ManyRows& rows : cases) {
         double loosest = 0;
-        for (std::uint64_t seed = 0; seed < (rows.additions > 1000 ? 4 : 20); ++seed) {
+        for (std::uint64_t seed = 0;
+             seed < support::repetitions<std::uint64_t>(rows.additions > 1000 ? 4 : 20); ++seed) {
             Stream random = support::test_stream(seed, 4);
             const support::RandomSizes sizes{.shape = {5, 1, 2}, .features = 4, .successors = 5};
             const SharedFeatures features = support::random_features(random, sizes);

@@ -43,7 +43,7 @@ TEST(Coverage, HoldsAtEveryCheckpointOfAdaptiveRuns) {
     RecordProperty("failures", failures);
     RecordProperty("deepest", std::to_string(deepest));
     EXPECT_LE(failures, support::allowed_failures(runs));
-    EXPECT_GE(checks, 10'000);
+    EXPECT_GE(checks, support::repetitions(10'000));
     EXPECT_EQ(violations, 0);
 }
 
@@ -105,13 +105,13 @@ TEST(Coverage, LikelihoodCertificatesHoldForRewardsThatClimb) {
                 checks += result.rewards;
             }
         }
-    EXPECT_GE(checks, 3500);
+    EXPECT_GE(checks, support::repetitions(3500));
 }
 
 // T1 on a fixed, non-adaptive design with an adversarial start: the truth at a vertex of the simplex.
 TEST(Coverage, HoldsForWeightsOnTheBoundary) {
     int failures = 0;
-    for (int seed = 0; seed < 100; ++seed) {
+    for (int seed = 0; seed < support::repetitions(100); ++seed) {
         ProblemDescription parts =
             make_builtin("builtin:garnet?states=5&actions=2&features=3&horizon=3&successors=4&seed=" +
                          std::to_string(seed))

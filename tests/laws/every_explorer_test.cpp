@@ -7,6 +7,7 @@
 #include "alidade/error.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "support/effort.hpp"
 
 namespace alidade {
 namespace {
@@ -40,7 +41,7 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     const MixtureModel truth = problem.true_model();
     CountSplittingDeployer system(truth, 3);
     Exploration exploration(task_of(problem), find_explorer(name), {.seed = 3});
-    for (const std::int64_t episodes : {100, 3000}) {
+    for (const int episodes : {100, support::repetitions(3000)}) {
         exploration.run(system, {.episodes = episodes});
         const Knowledge& best = exploration.best();
         for (const ConfidenceSet& set : best.learned.sets()) {
@@ -49,7 +50,8 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
             EXPECT_LE(set.projection().residual, set.radius());
             EXPECT_LE(set.projection().kkt_residual, 1e-9);
         }
-        const AuditResult result = audit(best, truth, {.rewards = 12, .climb_steps = 20, .seed = 1});
+        const AuditResult result =
+            audit(best, truth, {.rewards = 12, .climb_steps = support::repetitions(20), .seed = 1});
         EXPECT_TRUE(result.truth_in_confidence_set) << "depth " << result.depth;
         EXPECT_EQ(result.violations, 0) << uri << " at " << episodes;
         EXPECT_LE(result.max_gap, best.certificate.bound + 1e-9);
@@ -67,7 +69,7 @@ TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
     Exploration exploration(task_of(problem), find_explorer(name), {});
     exploration.run(system, {.episodes = 100});
     const double early = exploration.best().certificate.candidates.back().second;
-    exploration.run(system, {.episodes = 30'000});
+    exploration.run(system, {.episodes = support::repetitions(30'000)});
     EXPECT_LE(exploration.best().certificate.candidates.back().second, early + 1e-12);
 }
 

@@ -53,8 +53,8 @@ TEST(OneStepCoverage, HoldsAfterEveryObservationForEveryDesign) {
 // of 100 runs. At that rate 60 runs have fewer than 15 failures with probability below 1e-8; at the 10 % it
 // is made for they would have as many with probability below 1e-3.
 TEST(OneStepCoverage, FailsForAChiSquaredRadiusThatIsWatched) {
-    const Failures failures = watch({.features = 3}, 60, 11);
-    EXPECT_GE(failures.chi_squared, 15);
+    const Failures failures = watch({.features = 3}, support::repetitions(60), 11);
+    EXPECT_GE(failures.chi_squared, support::repetitions(15));
     EXPECT_LE(failures.used, support::allowed_failures(60));
 }
 

@@ -9,6 +9,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/hoeffding.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
+#include "support/effort.hpp"
 #include "support/random_models.hpp"
 
 // The laws of Algorithm 1 as printed (errata mended) on runs with the paper's constants. What the explorer
@@ -168,7 +169,7 @@ void run(const MixtureModel& truth, std::int64_t episodes, Schedule::Kind schedu
 }
 
 TEST(Printed, CertificateIsFourTimesTheOptimisticValueInThePapersUnits) {
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(40, 12); ++seed) {
         const MixtureModel truth = support::random_model(seed, sizes_of(seed));
         Task task = task_of(truth);
         task.misspecification = seed % 4 == 3 ? 1e-5 : 0.0;
@@ -189,7 +190,8 @@ TEST(Printed, CertificateIsFourTimesTheOptimisticValueInThePapersUnits) {
 
 // Bonuses are made of the upper ends of widths, which the relaxations make larger.
 TEST(Printed, RelaxedWidthsRaiseTheCertificate) {
-    for (std::uint64_t seed = 1; seed < 40; seed += 4) {  // two base models
+    for (std::uint64_t seed = 1; seed < support::repetitions<std::uint64_t>(40, 12);
+         seed += 4) {  // two base models
         support::RandomSizes sizes = sizes_of(seed);
         sizes.successors = 3;
         const MixtureModel truth = support::random_model(seed, sizes);
@@ -216,7 +218,7 @@ TEST(Printed, RelaxedWidthsRaiseTheCertificate) {
 // T2 [paper, L465]. The printed radius has twice the noise: its event fails in none of these runs.
 TEST(Printed, OptimisticValuesAreAboveTheValueOfTheUncertaintyOnTheTrueSystem) {
     double tightest = 0;
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(20, 12); ++seed) {
         const MixtureModel truth = support::random_model(seed, sizes_of(seed));
         run(truth, 100'000'000, Schedule::Kind::growth, seed,
             [&](const PaperUnits& units, HoeffdingExplorer&, std::int64_t) {
@@ -232,7 +234,7 @@ TEST(Printed, OptimisticValuesAreAboveTheValueOfTheUncertaintyOnTheTrueSystem) {
 
 // T3 [paper, L540]: beta is fixed, the maximum exact and Lambda grows.
 TEST(Printed, UncertaintyOfEveryPairNeverRises) {
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(20, 12); ++seed) {
         const MixtureModel truth = support::random_model(seed, sizes_of(seed));
         const Task task = task_of(truth);
         const ValueRegression regression = value_regression(task, paper_options(200, Schedule::Kind::every));
@@ -299,7 +301,7 @@ SharedFeatures divided(const FeatureMap& features) {
 
 // T27 [theory §2, erratum 20]: the same run, told the same counts.
 TEST(Printed, BaseModelsDividedByTheRootOfTheirNumberGiveTheSameBounds) {
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(20, 12); ++seed) {
         const MixtureModel truth = support::random_model(seed, sizes_of(seed));
         Task task = task_of(truth), scaled = task;
         task.misspecification = scaled.misspecification = seed % 3 == 0 ? 0.01 : 0.0;

@@ -7,6 +7,7 @@
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
 #include "random/goodness_of_fit.hpp"
+#include "support/effort.hpp"
 
 namespace alidade {
 namespace {
@@ -19,6 +20,7 @@ using goodness_of_fit::poisson_masses;
 
 void expect_binomial(std::uint64_t seed, std::int64_t trials, double p, std::int64_t last, int draws) {
     SCOPED_TRACE(testing::Message() << trials << " trials of probability " << p);
+    draws = support::repetitions(draws);
     Stream random(seed, Purpose::test);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(last) + 1);
     for (int i = 0; i < draws; ++i) {
@@ -105,7 +107,7 @@ TEST(Binomial, IsNormalAtTheLargestTrials) {
         const auto mean = static_cast<std::int64_t>(static_cast<double>(trials) * p);
         const double deviation = std::sqrt(static_cast<double>(trials) * p * (1 - p));
         Stream random(32, Purpose::test);
-        std::vector<double> sample(1'000'000);
+        std::vector<double> sample(support::repetitions<std::size_t>(1'000'000));
         bool odd = false;
         for (double& x : sample) {
             const std::int64_t k = sample_binomial(random, trials, p);
