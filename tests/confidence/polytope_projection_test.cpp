@@ -7,6 +7,7 @@
 #include "alidade/confidence/confidence_set.hpp"
 #include "alidade/confidence/projection.hpp"
 #include "alidade/error.hpp"
+#include "support/effort.hpp"
 #include "support/exact_projection.hpp"
 #include "support/metrics.hpp"
 #include "support/signed_features.hpp"
@@ -67,7 +68,7 @@ void expect_well_defined(const FeatureMap& features, const Vector& weights) {
 // The oracle enumerates active sets and solves their optimality conditions in long double.
 TEST(PolytopeProjection, AgreesWithTheExactSolution) {
     Index outside = 0;
-    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(150, 24); ++seed) {
         const Index d = 2 + static_cast<Index>(seed % 4);
         const double decades = seed % 8 < 4 ? 2 : 8;
         const Instance instance = random_instance(seed, {3, 2, 2}, d, d < 5 ? 3 : 2, decades);
@@ -83,7 +84,7 @@ TEST(PolytopeProjection, AgreesWithTheExactSolution) {
                     decades < 5 ? 1e-11 : 1e-8);
         outside += projection.active > 0;
     }
-    EXPECT_GE(outside, 100);
+    EXPECT_GE(outside, support::repetitions(100));
 }
 
 // T7 [theory §4].

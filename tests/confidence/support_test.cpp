@@ -191,7 +191,7 @@ double best_candidate(const Instance& instance) {
 
 TEST(Support, IsTheBestCandidateInThePlane) {
     int solved = 0;
-    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(320, 36); ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(320, 72); ++seed) {
         if (needle(seed)) continue;  // crossings with them are too ill-conditioned for the candidates
         const int balls = 1 + static_cast<int>((seed / 12) % 3);
         const Instance instance = random_instance(seed, 3, balls);
@@ -207,7 +207,7 @@ TEST(Support, IsTheBestCandidateInThePlane) {
 }
 
 TEST(Support, IsTheLeastLagrangianOfOneBall) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(300, 84); ++seed) {
         const Instance instance = random_instance(seed, 2 + static_cast<Index>(seed % 7), 1);
         const SupportBracket bracket = instance.bracket();
         const auto [expected, gap] = one_ball_support(instance);
