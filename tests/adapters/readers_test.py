@@ -155,7 +155,7 @@ def check(tool, folder, reward, scratch):
         value = reader(path, said["rewards"][0])
         # Nature can only take away; the first reader of intervals is held against that, others against it.
         right = (abs(value - wanted[view]) <= ACCURACY if view in wanted else
-                 plan["value_lower"] - 0.5 < value < wanted["point"])
+                 0 < value < wanted["point"])
         wanted.setdefault(view, value)
         yield f"{form}, {view} view, by {who}: {value:.12f}, should be {wanted[view]:.12f}", right
 

@@ -8,6 +8,7 @@
 #include "alidade/theory/regression.hpp"
 #include "second_order.hpp"
 #include "set_backup.hpp"
+#include "set_change.hpp"
 #include "shared_loss.hpp"
 
 namespace alidade {
@@ -227,15 +228,6 @@ private:
         std::ranges::copy(mean_sums_, now_.sums.begin() + s * sets_ * d_);
     }
 
-    /// Bounds of (theta - theta~) . direction over a set.
-    Interval change(Index set, std::span<const double> direction) const {
-        const ConfidenceSet& members = learned_.sets()[at(set)];
-        const Interval range = members.range(direction);
-        double here = 0;
-        for (Index i = 0; i < d_; ++i) here += members.weights()[i] * direction[at(i)];
-        return {range.lower - here, range.upper - here};
-    }
-
     void bound_losses(Step h, State s) {
         double loss = 0, gap = 0;
         // First rewards differ between the policy and an optimal one: H-h, not H-1-h [likelihood §9.6].
@@ -334,7 +326,7 @@ private:
             const auto part = std::span(result.direction).subspan(at(set * d_), at(d_));
             for (std::size_t i = 0; i < part.size(); ++i)
                 part[i] = actions_[at(a)].sums[at(set * d_) + i] - mean_sums_[at(set * d_) + i];
-            most += change(set, part).upper;
+            most += detail::change(learned_.sets()[at(set)], part).upper;
         }
         const double known = actions_[at(a)].value - now_.value[at(s)] + rounding_slack(1);
         result.constant = known + separate_remainders(a);
@@ -350,7 +342,8 @@ private:
         const double value = now_.value[at(s)];
         Interval error{-now_.remainder[at(s)], now_.remainder[at(s)]};
         for (Index set = first_set(h); set < sets_; ++set) {
-            const Interval part = change(set, std::span(mean_sums_).subspan(at(set * d_), at(d_)));
+            const Interval part =
+                detail::change(learned_.sets()[at(set)], std::span(mean_sums_).subspan(at(set * d_), at(d_)));
             error.lower += part.lower;
             error.upper += part.upper;
         }

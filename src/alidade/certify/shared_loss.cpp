@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "occupancy_bounds.hpp"
+#include "set_change.hpp"
 
 namespace alidade::detail {
 
@@ -55,13 +56,9 @@ Interval SharedLoss::range(const std::vector<double>& direction) const {
     Interval sum{0, 0};
     const auto d = static_cast<std::size_t>(learned_.model().features().features());
     for (std::size_t k = 0; k < learned_.sets().size(); ++k) {
-        const ConfidenceSet& set = learned_.sets()[k];
-        const std::span<const double> part = std::span(direction).subspan(k * d, d);
-        double here = 0;
-        for (std::size_t i = 0; i < d; ++i) here += set.weights()[static_cast<Index>(i)] * part[i];
-        const Interval all = set.range(part);
-        sum.lower += all.lower - here;
-        sum.upper += all.upper - here;
+        const Interval part = change(learned_.sets()[k], std::span(direction).subspan(k * d, d));
+        sum.lower += part.lower;
+        sum.upper += part.upper;
     }
     return sum;
 }
