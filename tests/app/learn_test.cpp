@@ -10,10 +10,6 @@
 namespace alidade::testing {
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Episodes that add up to the counts of full episodes: what goes into a state comes out of it again, so
 /// following what is left never gets stuck.
 std::vector<Episode> episodes_of(Counts counts, const StartLaw& start) {

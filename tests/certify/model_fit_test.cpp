@@ -13,10 +13,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Three states and one action: from anywhere to anywhere, by two laws that differ in states 0 and 1 only.
 SharedFeatures triangle() {
     const BaseKernel one{

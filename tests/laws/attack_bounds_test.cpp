@@ -17,10 +17,6 @@ namespace {
 using Long = long double;
 using LongVector = std::vector<Long>;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 LongVector random_weights(Stream& random, Index d) {
     LongVector weights;
     Long sum = 0;

@@ -22,10 +22,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 Constants constants_without(Index bits) {
     Constants constants;
     for (const SharpeningEntry& entry : sharpenings()) {

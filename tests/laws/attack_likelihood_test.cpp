@@ -23,10 +23,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// An ellipsoid of any shape about a point anywhere in the simplex, also at its boundary.
 ConfidenceSet arbitrary_set(Stream& random, Index d) {
     const ParameterSet parameters = ParameterSet::simplex(d);

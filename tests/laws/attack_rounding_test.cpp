@@ -23,10 +23,6 @@ using Long = long double;
 using LongVector = Eigen::Matrix<Long, Eigen::Dynamic, 1>;
 using LongMatrix = Eigen::Matrix<Long, Eigen::Dynamic, Eigen::Dynamic>;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// The maximum over all 2^m vertices, in extended precision.
 Long brute_width(const LongMatrix& generators) {
     const Index m = generators.cols();

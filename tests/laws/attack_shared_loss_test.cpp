@@ -20,10 +20,6 @@ namespace {
 /// At least what evaluating a policy and planning differ by when they mean the same number.
 constexpr double rounding = 1e-13;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 MixtureModel with_weights(const LearnedModel& learned, const Matrix& weights) {
     const MixtureModel& model = learned.model();
     return MixtureModel(model.shared_features(), model.shape().horizon, model.start(), weights);

@@ -16,10 +16,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Undecided states that no recursion has made: constants of either sign, so that a line may stay above zero,
 /// below it or cross it anywhere; directions that agree, cancel, are constant or vanish.
 class Undecided {

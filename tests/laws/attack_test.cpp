@@ -13,10 +13,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Calls visit(policy) for every deterministic policy; steps x states x log2(actions) must be small.
 template <class Visit>
 void for_each_policy(const Shape& shape, Visit visit) {

@@ -18,10 +18,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 constexpr double delta = 0.1;
 
 ExplorerOptions paper_options(std::int64_t episodes, Schedule::Kind schedule) {

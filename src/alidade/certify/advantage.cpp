@@ -15,10 +15,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 double span_of(const std::vector<double>& value) {
     const auto [least, most] = std::ranges::minmax(value);
     return most - least;

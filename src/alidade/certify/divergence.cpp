@@ -15,10 +15,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Relative: products and eigenvalues of small matrices of one sign are off by a few roundings.
 constexpr double outward = 1 + 1e-10;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// (x - ln(1+x))/x^2 for x >= -1: decreasing, 1/2 at 0, infinite at -1.
 double kappa(double x) {
     if (x <= -1) return infinity;

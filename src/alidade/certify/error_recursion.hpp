@@ -14,7 +14,6 @@ namespace alidade::detail {
 /// pair's action, and no error is above `cap(h, s)`.
 template <class Backup, class Cap>
 ErrorRecursion run_backwards(const Shape& shape, Backup backup, Cap cap) {
-    const auto at = [](Index i) { return static_cast<std::size_t>(i); };
     ErrorRecursion result{Matrix::Zero(shape.horizon, shape.states),
                           std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
     std::vector<double> next(at(shape.states), 0.0), now(at(shape.states), 0.0);

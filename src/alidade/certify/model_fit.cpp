@@ -16,10 +16,6 @@ namespace {
 
 constexpr double unit = std::numeric_limits<double>::epsilon();
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// A sum of logarithms of both signs, and how large its terms were: what their digits leave open.
 struct LogSum {
     double value = 0;

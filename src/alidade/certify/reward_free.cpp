@@ -16,10 +16,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 double start_value(const LearnedModel& learned, const ErrorRecursion& recursion) {
     const Vector first = recursion.values.row(0).transpose();
     return learned.model().start().expect({first.data(), at(first.size())});

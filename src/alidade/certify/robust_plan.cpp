@@ -17,10 +17,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 void check_shape(const LearnedModel& learned, const Shape& given, const char* what) {
     const Shape& shape = learned.shape();
     expects(given == shape, "the {}'s shape is not the model's ({} states, {} actions, horizon {})", what,

@@ -11,10 +11,6 @@ namespace {
 
 constexpr Index pairwise_limit = 500;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// One minus the mass that all rows have in common (Doeblin): no two rows are farther apart.
 double unshared_mass(const LearnedModel& learned, Step h) {
     const FeatureMap& features = learned.model().features();

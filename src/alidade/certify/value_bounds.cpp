@@ -9,7 +9,6 @@ namespace alidade {
 
 ValueBounds value_bounds(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
     const Shape& shape = learned.shape();
-    const auto at = [](Index i) { return static_cast<std::size_t>(i); };
     detail::SetBackup backup(learned);
     const Matrix zero = Matrix::Zero(shape.horizon + 1, shape.states);
     ValueBounds bounds{zero, zero, zero};

@@ -16,10 +16,6 @@ namespace {
 constexpr double ridge = 0.05;  // tau of [likelihood §3]
 constexpr int bootstrap_rounds = 12;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Z'f / (weights . f) of every row, p numbers each.
 Matrix relative_rows(const LikelihoodRows& rows, const Vector& weights, const Matrix& basis) {
     const Eigen::Map<const Matrix> all(rows.rows.data(), rows.features, rows.size());

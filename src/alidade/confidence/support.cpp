@@ -47,10 +47,6 @@ void validate(const Ellipsoid& ellipsoid, Index dimension, std::size_t position)
                 position, i, ellipsoid.factor(i, i));
 }
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// The power of two that brings a number to between 1 and 2; 0 for 0.
 int exponent_of(double number) {
     return number > 0 ? std::ilogb(number) : 0;

@@ -7,14 +7,6 @@
 
 namespace alidade {
 
-namespace {
-
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 /// Nearby points of thin sets differ in their last digits only; counted from one of them they do not.
 void SupportFunction::move_origin(const Vector& origin) {
     origin_ = origin;

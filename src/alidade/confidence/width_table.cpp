@@ -9,10 +9,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Generators of one pair: factor^-1 psi_j, j over its successors.
 void whiten(const double* psi, Index successors, const Matrix& inverse_factor, double* generators) {
     const Index p = inverse_factor.rows();

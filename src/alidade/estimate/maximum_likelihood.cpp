@@ -12,10 +12,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 double product(const double* row, const Vector& weights) {
     double sum = 0;
     for (Index i = 0; i < weights.size(); ++i) sum += row[i] * weights[i];

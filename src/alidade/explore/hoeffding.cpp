@@ -14,10 +14,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Between thorough passes the `every` schedule follows its witnesses by ascent alone; more often than
 /// this the determinants hardly move, and never would freeze bad local optima [oracle §C.2].
 constexpr double refresh_growth = 0.02;

@@ -13,10 +13,6 @@ using detail::field;
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 void write_statistics(const std::vector<RidgeStatistics>& statistics, Record& record) {
     auto& gram = record.numbers["gram"];
     auto& moment = record.numbers["moment"];

@@ -18,10 +18,6 @@ namespace {
 
 constexpr double pseudo_count = 0.5;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// The largest eigenvalue of a positive semidefinite matrix, nearly: a few power steps. It steers, no more.
 double leading_eigenvalue(const Matrix& matrix) {
     Vector direction = matrix.diagonal() + Vector::Constant(matrix.rows(), 1e-12);

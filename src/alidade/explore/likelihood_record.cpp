@@ -8,10 +8,6 @@ using detail::field;
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 void write_weights(const std::vector<Vector>& weights, std::vector<double>& numbers) {
     for (const Vector& row : weights) numbers.insert(numbers.end(), row.data(), row.data() + row.size());
 }

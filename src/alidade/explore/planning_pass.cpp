@@ -17,10 +17,6 @@ constexpr Index lanes = 8;
 /// Eight pairs side by side. Operations on it are element by element, whatever the registers are.
 using Lanes [[gnu::vector_size(64), gnu::aligned(8), gnu::may_alias]] = double;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// One block, all pointers at its first slot.
 struct Block {
     const Lanes* psi;            // [successor][coordinate]

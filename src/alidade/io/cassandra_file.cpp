@@ -12,10 +12,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// The shortest number that reads back as the same double, with a digit on both sides of a point: the
 /// format's grammar has no "1e-05".
 std::string with_point(double value) {

@@ -12,10 +12,6 @@ namespace {
 
 constexpr double row_tolerance = 1e-9;
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Moves the integers of a one-dimensional array out.
 std::vector<std::int64_t> take_integers(NpzArrays& arrays, std::string_view name, std::string_view file) {
     const NpyArray& array = find_array(arrays, name, file);

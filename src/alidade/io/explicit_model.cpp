@@ -10,10 +10,6 @@ namespace {
 
 constexpr double sum_tolerance = 1e-9;
 
-std::size_t size_of(Index count) {
-    return static_cast<std::size_t>(count);
-}
-
 /// One state of a model, and how messages call it.
 struct Place {
     const ExplicitHeader& header;
@@ -53,22 +49,22 @@ void check_positions(const Place& place) {
     const auto& [header, row, where, state] = place;
     for (std::size_t i = 0; i < row.labels.size(); ++i) {
         const std::int32_t label = row.labels[i];
-        expects(label >= 0 && size_of(label) < header.labels.size(), "{}: state {} has label {} of {}", where,
+        expects(label >= 0 && at(label) < header.labels.size(), "{}: state {} has label {} of {}", where,
                 state, label, header.labels.size());
         expects(i == 0 || row.labels[i - 1] < label, "{}: state {}: its labels are not ascending", where,
                 state);
     }
     for (const std::int32_t action : row.actions)
-        expects(action >= -1 && (action < 0 || size_of(action) < header.actions.size()),
+        expects(action >= -1 && (action < 0 || at(action) < header.actions.size()),
                 "{}: state {} has a choice with action {} of {}", where, state, action,
                 header.actions.size());
     for (Index k = 0; k < row.choices(); ++k) {
-        for (auto i = size_of(row.offsets[size_of(k)]); i < size_of(row.offsets[size_of(k + 1)]); ++i) {
+        for (auto i = at(row.offsets[at(k)]); i < at(row.offsets[at(k + 1)]); ++i) {
             const std::int64_t target = row.targets[i];
             expects(target >= 0 && target < header.states,
                     "{}: state {}, choice {} leads to state {}; there are {}", where, state, k, target,
                     header.states);
-            expects(size_of(row.offsets[size_of(k)]) == i || row.targets[i - 1] < target,
+            expects(at(row.offsets[at(k)]) == i || row.targets[i - 1] < target,
                     "{}: state {}, choice {}: next states are not ascending at {}", where, state, k, target);
         }
     }
@@ -159,7 +155,7 @@ ExplicitModel collect(const ExplicitRows& rows) {
 
 void validate(const ExplicitModel& model, std::string_view where) {
     const ExplicitHeader& header = model.header;
-    expects(header.states >= 1 && size_of(header.states) == model.states.size(),
+    expects(header.states >= 1 && at(header.states) == model.states.size(),
             "{}: {} states are announced and {} are there", where, header.states, model.states.size());
     expects(header.kind == BranchKind::parametric || header.parameters.empty(),
             "{}: only parametric models have parameters", where);
@@ -167,13 +163,13 @@ void validate(const ExplicitModel& model, std::string_view where) {
     Index choices = 0;
     Index branches = 0;
     for (Index state = 0; state < header.states; ++state) {
-        const ExplicitState& row = model.states[size_of(state)];
+        const ExplicitState& row = model.states[at(state)];
         const Place place{header, row, where, state};
         check_sizes(place);
         check_positions(place);
         for (Index k = 0; k < row.choices(); ++k) {
-            const auto from = size_of(row.offsets[size_of(k)]);
-            const auto to = size_of(row.offsets[size_of(k + 1)]);
+            const auto from = at(row.offsets[at(k)]);
+            const auto to = at(row.offsets[at(k + 1)]);
             if (header.kind == BranchKind::parametric)
                 check_coefficients(place, k, from, to);
             else
@@ -192,8 +188,8 @@ void normalise(ExplicitModel& model) {
     if (model.header.kind != BranchKind::point) return;
     for (ExplicitState& row : model.states) {
         for (Index k = 0; k < row.choices(); ++k) {
-            const auto from = row.lower.begin() + row.offsets[size_of(k)];
-            const auto to = row.lower.begin() + row.offsets[size_of(k + 1)];
+            const auto from = row.lower.begin() + row.offsets[at(k)];
+            const auto to = row.lower.begin() + row.offsets[at(k + 1)];
             double sum = 0;
             for (auto p = from; p != to; ++p) sum += *p;
             if (!(sum > 0) || !std::isfinite(sum)) continue;

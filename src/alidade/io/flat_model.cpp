@@ -10,10 +10,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 void check_offsets(const std::vector<std::int64_t>& offsets, std::size_t targets, std::string_view what,
                    bool may_be_empty, std::string_view file) {
     expects(!offsets.empty() && offsets.front() == 0,

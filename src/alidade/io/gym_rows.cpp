@@ -11,10 +11,6 @@
 namespace alidade {
 namespace {
 
-std::size_t size_of(std::int64_t count) {
-    return static_cast<std::size_t>(count);
-}
-
 bool is_terminated(std::int64_t target) {
     return target < 0;
 }
@@ -27,7 +23,7 @@ std::int64_t next_of(std::int64_t target) {
 /// allocated by them.
 std::vector<std::size_t> places_of(const std::vector<std::int64_t>& numbers, const std::string& place) {
     bool ordered = true;
-    for (std::size_t i = 0; i < numbers.size(); ++i) ordered = ordered && size_of(numbers[i]) == i;
+    for (std::size_t i = 0; i < numbers.size(); ++i) ordered = ordered && at(numbers[i]) == i;
     if (ordered) return {};
     std::vector<std::size_t> places(numbers.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
@@ -36,8 +32,8 @@ std::vector<std::size_t> places_of(const std::vector<std::int64_t>& numbers, con
         expects(numbers[places[i - 1]] != numbers[places[i]], "{}: the key \"{}\" is there twice; remove one",
                 place, numbers[places[i]]);
     for (std::size_t i = 0; i < places.size(); ++i)
-        expects(size_of(numbers[places[i]]) == i,
-                "{}: has {} keys, but not \"{}\"; they must be 0, 1, 2, ...", place, numbers.size(), i);
+        expects(at(numbers[places[i]]) == i, "{}: has {} keys, but not \"{}\"; they must be 0, 1, 2, ...",
+                place, numbers.size(), i);
     return places;
 }
 
@@ -157,8 +153,8 @@ void GymRows::find_ends() {
             if (next >= states())
                 check_next(next, static_cast<std::int64_t>(s), static_cast<std::int64_t>(choice));
             if (!is_terminated(row.targets[i])) continue;
-            if (absorbing_[size_of(next)])
-                ends_[size_of(next)] = true;
+            if (absorbing_[at(next)])
+                ends_[at(next)] = true;
             else
                 extra_end_ = true;
         }
@@ -170,11 +166,11 @@ void GymRows::resolve(ExplicitState& row) {
     std::size_t used = 0;
     std::size_t begin = 0;
     for (std::size_t k = 1; k < row.offsets.size(); ++k) {
-        const std::size_t end = size_of(row.offsets[k]);
+        const std::size_t end = at(row.offsets[k]);
         law_.clear();
         for (std::size_t i = begin; i < end; ++i) {
             const std::int64_t next = next_of(row.targets[i]);
-            const bool over = is_terminated(row.targets[i]) && !absorbing_[size_of(next)];
+            const bool over = is_terminated(row.targets[i]) && !absorbing_[at(next)];
             law_.emplace_back(over ? states() : next, row.lower[i]);
         }
         merge(law_);

@@ -14,10 +14,6 @@
 namespace alidade {
 namespace {
 
-std::size_t at(Index position) {
-    return static_cast<std::size_t>(position);
-}
-
 /// The possible first states, ascending.
 std::vector<std::pair<State, double>> start_of(const LearnedModel& learned) {
     std::vector<std::pair<State, double>> result;

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::string_view reward_prefix = "rewards_";
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 Index stored_steps(const MixtureModel& model) {
     return model.homogeneous() ? 1 : model.shape().horizon;
 }

@@ -15,10 +15,6 @@ constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
 // Rewards are kept for every structure, state and choice, whatever the files leave out.
 constexpr std::size_t most_rewards = 256;
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Which label a name stands for; -1 for the initial states.
 using LabelNumbers = std::map<std::string, std::int32_t, std::less<>>;
 

@@ -13,10 +13,6 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 void put_texts(Record& record, const std::string& name, const Texts& texts) {
     if (texts.empty()) return;
     auto& lengths = record.integers[name];

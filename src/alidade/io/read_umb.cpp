@@ -20,10 +20,6 @@ using nlohmann::json;
 constexpr std::int64_t largest = std::int64_t{1} << 53;
 constexpr std::size_t most_rewards = 256;
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 bool is_wanted(std::string_view name) {
     return name == "index.json" || name == "state-is-initial.bin" || name == "state-to-choices.bin" ||
            name == "choice-to-branches.bin" || name == "branch-to-target.bin" ||

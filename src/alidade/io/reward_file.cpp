@@ -17,10 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Values as they are in a file, and how to say where the value at a position came from.
 struct RawReward {
     std::vector<double> values;

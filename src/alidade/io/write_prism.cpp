@@ -15,10 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// The lines of one reward file, whose number comes before them.
 struct RewardLines {
     explicit RewardLines(const fs::path& file) : path(file), lines(file) {}

@@ -14,10 +14,6 @@ namespace {
 
 constexpr double row_tolerance = 1e-9;
 
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
 std::string label(const BaseKernel& kernel, std::size_t number) {
     return kernel.name.empty() ? fmt::format("base model {}", number) : kernel.name;
 }

@@ -12,10 +12,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 void validate(const SignProblem& problem, const SignOptions& options) {
     detail::validate(problem);
     detail::largest_of(problem.generators);  // refuses what is not finite

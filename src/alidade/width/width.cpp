@@ -11,10 +11,6 @@ namespace alidade {
 
 namespace {
 
-std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-}
-
 double sum_of_witness(const WidthProblem& problem, std::span<const std::uint8_t> witness,
                       std::span<double> sum) {
     const Index p = problem.dimension;
