@@ -11,6 +11,9 @@
 
 namespace alidade {
 
+/// How far from 1 the probabilities of a choice may sum.
+inline constexpr double row_sum_tolerance = 1e-9;
+
 /// What the weight of a branch is.
 enum class BranchKind {
     point,       ///< one probability

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Relative: products and eigenvalues of small matrices of one sign are off by a few roundings.
-constexpr double outward = 1 + 1e-10;
+constexpr double eigenvalue_slack = 1 + 1e-10;
 
 /// (x - ln(1+x))/x^2 for x >= -1: decreasing, 1/2 at 0, infinite at -1.
 double kappa(double x) {
@@ -49,7 +49,7 @@ public:
 
     double bound(Index pair, std::span<const double> law) {
         if (known(pair)) return 0;
-        return outward * std::min(by_ellipsoid(pair, law), by_base_models(pair, law));
+        return eigenvalue_slack * std::min(by_ellipsoid(pair, law), by_base_models(pair, law));
     }
 
 private:
@@ -88,7 +88,7 @@ private:
     }
 
     /// The bound in which successors whose probability is negligible, or may change by more than `doubt`
-    /// times itself, enter by the mass that they may gain [likelihood.md, Lemma 2].
+    /// times itself, enter by the mass that they may gain [docs/algorithms/likelihood.md, Lemma 2].
     double with_doubtful(Index pair, std::span<const double> law, double doubt) {
         const Index p = information_.rows(), first = features_.first_entry(pair);
         information_.setZero();
@@ -104,7 +104,7 @@ private:
             double weight = 1 / probability;
             if (divergence_ == Divergence::kl) {
                 // Both hold for every member: it is a mixture, and it is in the ellipsoid. Near -1 the
-                // logarithm is steep, so its argument is rounded outward.
+                // logarithm is steep, so its argument is rounded eigenvalue_slack.
                 const double least = std::ranges::min(features_.phi(first + j)) / probability;
                 const double fall = std::min(1 - least, reach_[j] / probability) + 1e-12;
                 if (reach_[j] > doubt * probability) {

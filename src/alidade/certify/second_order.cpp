@@ -9,7 +9,7 @@ namespace alidade::detail {
 namespace {
 
 /// For rounding in the singular values, all of whose terms have one sign.
-constexpr double outward = 1 + 1e-12;
+constexpr double singular_slack = 1 + 1e-12;
 
 /// From above by (tr (C'C)^2)^(1/4): within p^(1/4), and much closer where singular values decay. Scaled
 /// first, so that no power underflows.
@@ -40,7 +40,7 @@ SecondOrder::SecondOrder(const LearnedModel& learned)
         const Matrix& inverse = set.estimate().inverse_factor;
         maps_.push_back(set.refined_radius() *
                         inverse.lazyProduct(set.parameters().space().basis.transpose()));
-        sizes_.push_back(set.refined_radius() * inverse.norm() * outward);
+        sizes_.push_back(set.refined_radius() * inverse.norm() * singular_slack);
     }
 }
 
@@ -99,7 +99,7 @@ double SecondOrder::bound(const Form& form) const {
     double bound = 0;
     for (Index row = 0; row < form.products.rows(); row += p_)
         bound += largest_singular_value(form.products.middleRows(row, p_));
-    return bound * outward + form.rounding;
+    return bound * singular_slack + form.rounding;
 }
 
 }  // namespace alidade::detail

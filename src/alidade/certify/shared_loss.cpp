@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_states = 32;    // searched; the others count with their bounds
 constexpr std::size_t most_choices = 300;  // examined
-constexpr double outward = 1 + 1e-12;      // for rounding of sums of positive terms
+constexpr double sum_slack = 1 + 1e-12;    // for rounding of sums of positive terms
 
 void add(LinearBound& sum, double weight, const LinearBound& term) {
     sum.constant += weight * term.constant;
@@ -147,7 +147,7 @@ double SharedLoss::bound() const {
     if (!applies_) return std::numeric_limits<double>::infinity();
     double most = 0;
     for (const Path& path : paths_)
-        if (path.possible) most = std::max(most, search(path) * outward);
+        if (path.possible) most = std::max(most, search(path) * sum_slack);
     return most;
 }
 

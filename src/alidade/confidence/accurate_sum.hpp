@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 namespace alidade::detail {
+
+/// Twice the largest relative error of one rounding.
+inline constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// A sum of products as if in twice the working precision, rounded once at the end (Ogita, Rump and Oishi,
 /// SIAM J. Sci. Comput. 26, 2005): n products of size s are off by (n * 1.1e-16)^2 s, and by one rounding of

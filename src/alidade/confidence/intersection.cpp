@@ -6,13 +6,14 @@
 #include <limits>
 #include <optional>
 
+#include "accurate_sum.hpp"
 #include "alidade/error.hpp"
 
 namespace alidade {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+using detail::epsilon;
 constexpr int shares = 16, refinements = 3;
 
 /// The ball about the estimate of a set: |factor'(z - centre)| <= radius.

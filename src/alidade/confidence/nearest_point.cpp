@@ -4,11 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "accurate_sum.hpp"
+
 namespace alidade::detail {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// A normal is a combination of the active ones if less than this share of it is left over.
 constexpr double dependent = 1e-12;

@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "accurate_sum.hpp"
 #include "alidade/error.hpp"
 #include "nearest_point.hpp"
 
 namespace alidade::detail {
 
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// Projection with the constraints that matter only: price all at the current point, take up the worst,
 /// start again from the last active set. The cost is the pricing pass, so many cuts a round pay

@@ -13,7 +13,7 @@ namespace alidade {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+using detail::epsilon;
 
 /// Solves factor' x = right for a lower triangular factor.
 Vector solve_transposed(const Matrix& factor, Vector right) {

@@ -12,7 +12,7 @@
 namespace alidade {
 namespace {
 
-constexpr std::size_t large = std::size_t{1} << 16;
+constexpr std::size_t large_write = std::size_t{1} << 16;
 
 struct EntryCloser {
     void operator()(archive_entry* e) const { archive_entry_free(e); }
@@ -76,7 +76,7 @@ void ArchiveWriter::write(const void* bytes, std::size_t size) {
             member_);
     left_ -= static_cast<std::int64_t>(size);
     buffer_.append(static_cast<const char*>(bytes), size);
-    if (buffer_.size() >= large) flush();
+    if (buffer_.size() >= large_write) flush();
 }
 
 void ArchiveWriter::flush() {

@@ -12,8 +12,6 @@
 namespace alidade {
 namespace {
 
-constexpr double sum_tolerance = 1e-9;
-
 /// A file can ask for the square of its length in coefficients; no more than 512 MiB of them.
 constexpr std::size_t most_coefficients = std::size_t{1} << 26U;
 
@@ -91,12 +89,12 @@ void ChoiceRows::check_sum() const {
     const auto where = [&] {
         return fmt::format("{}: state {}, choice {}", place_, states() - 1, row.actions.size() - 1);
     };
-    expects(low <= 1 + sum_tolerance && high >= 1 - sum_tolerance,
+    expects(low <= 1 + row_sum_tolerance && high >= 1 - row_sum_tolerance,
             "{}: {} to {}; they must sum to 1 within 1e-9", where(),
             parametric ? "the constants of its branches sum" : "probabilities sum",
             low == high ? fmt::format("{}", low) : fmt::format("at least {} and at most {}", low, high));
     for (const auto& [parameter, slope] : slopes)
-        expects(std::abs(slope) <= sum_tolerance,
+        expects(std::abs(slope) <= row_sum_tolerance,
                 "{}: the coefficient of {} sums to {} over its branches; it must be 0 within 1e-9", where(),
                 model_.header.parameters[static_cast<std::size_t>(parameter)], slope);
 }

@@ -143,7 +143,7 @@ void take_arrays(const NpzArrays& arrays, const std::string& file, const StartLa
     }
 }
 
-void check_extension(const std::filesystem::path& path) {
+void check_episode_extension(const std::filesystem::path& path) {
     const auto kind = path.extension();
     expects(kind == ".jsonl" || kind == ".ndjson" || kind == ".npz",
             "{}: a file of episodes must end in .jsonl, .ndjson or .npz; rename it or convert it",
@@ -158,7 +158,7 @@ std::int64_t episodes_since(std::int64_t before, const std::filesystem::path& pa
 }  // namespace
 
 std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts) {
-    check_extension(path);
+    check_episode_extension(path);
     const std::int64_t before = counts.episodes();
     if (path.extension() == ".npz") {
         take_arrays(read_npz(path), path.string(), start, counts);
@@ -172,7 +172,7 @@ std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& st
 
 std::int64_t parse_episodes(std::string_view bytes, const std::filesystem::path& path, const StartLaw& start,
                             Counts& counts) {
-    check_extension(path);
+    check_episode_extension(path);
     const std::int64_t before = counts.episodes();
     if (path.extension() == ".npz") {
         take_arrays(parse_npz(bytes, path.string()), path.string(), start, counts);

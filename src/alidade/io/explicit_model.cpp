@@ -8,8 +8,6 @@
 namespace alidade {
 namespace {
 
-constexpr double sum_tolerance = 1e-9;
-
 /// One state of a model, and how messages call it.
 struct Place {
     const ExplicitHeader& header;
@@ -91,11 +89,11 @@ void check_ends(const Place& place, Index choice, std::size_t from, std::size_t 
         high += upper;
     }
     if (interval) {
-        expects(low <= 1 + sum_tolerance && high >= 1 - sum_tolerance,
+        expects(low <= 1 + row_sum_tolerance && high >= 1 - row_sum_tolerance,
                 "{}: state {}, choice {}: lower ends sum to {} and upper ends to {}; 1 must lie between",
                 where, state, choice, low, high);
     } else {
-        expects(std::abs(low - 1) <= sum_tolerance,
+        expects(std::abs(low - 1) <= row_sum_tolerance,
                 "{}: state {}, choice {}: probabilities sum to {}; they must sum to 1 within 1e-9", where,
                 state, choice, low);
     }
@@ -109,7 +107,7 @@ void check_coefficients(const Place& place, Index choice, std::size_t from, std:
         for (std::size_t i = from; i < to; ++i) sum += row.coefficients[i * width + j];
         // Written so that what is not finite fails.
         const double aim = j == 0 ? 1 : 0;
-        expects(std::abs(sum - aim) <= sum_tolerance,
+        expects(std::abs(sum - aim) <= row_sum_tolerance,
                 "{}: state {}, choice {}: the {} of its branches sums to {}; it must be {} within 1e-9",
                 where, state, choice,
                 j == 0 ? "constant" : fmt::format("coefficient of {}", header.parameters[j - 1]), sum, aim);

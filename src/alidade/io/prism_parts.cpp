@@ -11,7 +11,6 @@
 namespace alidade {
 namespace {
 
-constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
 // Rewards are kept for every structure, state and choice, whatever the files leave out.
 constexpr std::size_t most_rewards = 256;
 
@@ -85,7 +84,7 @@ bool skip_header(LineReader& lines, std::size_t sizes, std::string& found) {
             continue;
         }
         if (sizes == 0) return true;
-        for (std::size_t i = 0; i < sizes; ++i) lines.integer("a size", largest);
+        for (std::size_t i = 0; i < sizes; ++i) lines.integer("a size", prism_largest);
         lines.end();
         return lines.next();
     }

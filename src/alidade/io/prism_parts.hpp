@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "alidade/io/explicit_model.hpp"
@@ -12,6 +14,9 @@ struct PrismLayout {
     bool sized = true;    ///< PRISM's dialect: lists begin with their sizes
     bool choices = true;  ///< lines name a choice: not for DTMCs
 };
+
+/// The largest number of states, choices or branches in these files: both tools count in 32 bits.
+inline constexpr std::int64_t prism_largest = std::numeric_limits<std::int32_t>::max();
 
 /// Refuses a .sta text that does not list `states` states, 0, 1, ... in order.
 void check_prism_states(std::string_view text, std::string_view name, Index states);

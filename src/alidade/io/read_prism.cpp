@@ -16,13 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
-
 /// The sizes in the first line of a .tra file.
 struct Sizes {
     bool given = false;   ///< PRISM's dialect
     bool choices = true;  ///< lines name a choice: not for DTMCs
-    std::int64_t states = largest, all_choices = largest, branches = largest;
+    std::int64_t states = prism_largest, all_choices = prism_largest, branches = prism_largest;
 };
 
 class TransitionReader {
@@ -54,20 +52,20 @@ private:
             return sizes;
         }
         sizes.given = true;
-        sizes.states = lines_.integer("the number of states", largest);
-        sizes.branches = lines_.integer("the number of choices or transitions", largest);
+        sizes.states = lines_.integer("the number of states", prism_largest);
+        sizes.branches = lines_.integer("the number of choices or transitions", prism_largest);
         sizes.choices = lines_.more();
         sizes.all_choices = sizes.states;
         if (sizes.choices) {
             sizes.all_choices = sizes.branches;
-            sizes.branches = lines_.integer("the number of transitions", largest);
+            sizes.branches = lines_.integer("the number of transitions", prism_largest);
         }
         lines_.end();
         return sizes;
     }
 
     void read_line(const Sizes& sizes) {
-        const std::int64_t state = lines_.integer("the state", largest);
+        const std::int64_t state = lines_.integer("the state", prism_largest);
         const auto known = static_cast<std::int64_t>(model_.states.size());
         if (state != known - 1) {
             lines_.check(state == known, "transitions of state {} come where {} is expected", state,
@@ -76,7 +74,7 @@ private:
             model_.states.emplace_back().clear();
             next_choice_ = 0;
         }
-        const std::int64_t choice = sizes.choices ? lines_.integer("the choice", largest) : 0;
+        const std::int64_t choice = sizes.choices ? lines_.integer("the choice", prism_largest) : 0;
         if (choice != next_choice_ - 1) {
             lines_.check(choice == next_choice_, "choice {} of state {} comes where choice {} is expected",
                          choice, state, next_choice_);

@@ -144,7 +144,7 @@ std::string format_reward(const Reward& reward) {
                        lines.empty() ? "" : "\n", fmt::join(lines, ",\n"), lines.empty() ? "" : "\n  ");
 }
 
-void check_extension(const std::filesystem::path& path) {
+void check_reward_extension(const std::filesystem::path& path) {
     expects(path.extension() == ".json" || path.extension() == ".npz",
             "{}: a reward file must end in .json or .npz; rename it or convert it", path.string());
 }
@@ -153,14 +153,14 @@ void check_extension(const std::filesystem::path& path) {
 
 ScaledReward read_reward(const std::filesystem::path& path, const Shape& shape,
                          const RewardOptions& options) {
-    check_extension(path);
+    check_reward_extension(path);
     return parse_reward(read_text(path), path, shape, options);
 }
 
 ScaledReward parse_reward(std::string_view bytes, const std::filesystem::path& path, const Shape& shape,
                           const RewardOptions& options) {
     validate(shape);
-    check_extension(path);
+    check_reward_extension(path);
     RawReward raw = path.extension() == ".json" ? parse_json_reward(bytes, path.string(), shape)
                                                 : parse_npz_reward(bytes, path.string(), shape);
     RewardScale scale;
@@ -173,7 +173,7 @@ ScaledReward parse_reward(std::string_view bytes, const std::filesystem::path& p
 }
 
 void write_reward(const std::filesystem::path& path, const Reward& reward) {
-    check_extension(path);
+    check_reward_extension(path);
     if (path.extension() == ".json") return write_text(path, format_reward(reward));
     const Shape& shape = reward.shape();
     std::vector<std::int64_t> sizes{shape.states, shape.actions};

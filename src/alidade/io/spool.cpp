@@ -12,7 +12,7 @@
 namespace alidade {
 namespace {
 
-constexpr std::size_t large = std::size_t{1} << 20;
+constexpr std::size_t large_spool = std::size_t{1} << 20;
 
 std::string last_error() {
     return std::generic_category().message(errno);
@@ -24,7 +24,7 @@ void Spool::append(const void* bytes, std::size_t size) {
     if (size == 0) return;
     memory_.append(static_cast<const char*>(bytes), size);
     size_ += static_cast<std::int64_t>(size);
-    if (memory_.size() >= large) spill();
+    if (memory_.size() >= large_spool) spill();
 }
 
 void Spool::spill() {
@@ -54,8 +54,8 @@ void Spool::rewind() {
 
 std::size_t Spool::read(void* bytes, std::size_t size) {
     if (next_ == memory_.size() && file_ != nullptr) {
-        memory_.resize(large);
-        memory_.resize(std::fread(memory_.data(), 1, large, file_.get()));
+        memory_.resize(large_spool);
+        memory_.resize(std::fread(memory_.data(), 1, large_spool, file_.get()));
         ensures(std::ferror(file_.get()) == 0, "a temporary file beside {} cannot be read back", output_);
         next_ = 0;
     }

@@ -15,9 +15,9 @@ namespace alidade {
 namespace {
 
 /// What a kind draws; the numbers are addresses of streams, so they never change.
-enum class Draw : std::uint64_t { binary = 0, dense = 1, sparse = 2, single_state = 3, reach = 4 };
+enum class RewardDraw : std::uint64_t { binary = 0, dense = 1, sparse = 2, single_state = 3, reach = 4 };
 
-Stream stream_of(const FamilyArguments& arguments, Draw what) {
+Stream stream_of(const FamilyArguments& arguments, RewardDraw what) {
     return Stream(static_cast<std::uint64_t>(arguments.integer("seed")), Purpose::reward,
                   static_cast<std::uint64_t>(what));
 }
@@ -32,7 +32,7 @@ FamilyParameter state_or_drawn() {
     return derived_parameter("state", "drawn from the seed", 0, max_states - 1, "The state that pays.");
 }
 
-RewardKind drawn(std::string name, std::string meaning, RandomRewardKind kind, Draw what) {
+RewardKind drawn(std::string name, std::string meaning, RandomRewardKind kind, RewardDraw what) {
     return {std::move(name),
             std::move(meaning),
             {seed_of_draw()},
@@ -47,12 +47,13 @@ RewardKind sparse_kind() {
             "1 for a small random share of all (step, state, action), 0 for the others.",
             {seed_of_draw(), real_parameter("density", "0.05", 0, 1, "Chance of each to pay.")},
             [](const Shape& shape, const FamilyArguments& arguments) {
-                Stream random = stream_of(arguments, Draw::sparse);
+                Stream random = stream_of(arguments, RewardDraw::sparse);
                 return random_reward(shape, RandomRewardKind::sparse, random, arguments.real("density"));
             }};
 }
 
-RewardKind one_state(std::string name, std::string meaning, Draw what, Reward (*make)(const Shape&, State)) {
+RewardKind one_state(std::string name, std::string meaning, RewardDraw what,
+                     Reward (*make)(const Shape&, State)) {
     return {std::move(name),
             std::move(meaning),
             {seed_of_draw(), state_or_drawn()},
@@ -86,13 +87,14 @@ const NamedReward* find_natural(const Problem& problem, std::string_view name) {
 const std::vector<RewardKind>& reward_kinds() {
     static const std::vector<RewardKind> all = {
         drawn("dense", "Uniform on [0, 1) for every (step, state, action).", RandomRewardKind::dense,
-              Draw::dense),
+              RewardDraw::dense),
         drawn("binary", "0 or 1, equally likely, for every (step, state, action).", RandomRewardKind::binary,
-              Draw::binary),
+              RewardDraw::binary),
         sparse_kind(),
-        one_state("single-state", "1 in one state, at every step and for every action.", Draw::single_state,
-                  single_state_reward),
-        one_state("reach", "1 in one state at the last step, for every action.", Draw::reach, reach_reward),
+        one_state("single-state", "1 in one state, at every step and for every action.",
+                  RewardDraw::single_state, single_state_reward),
+        one_state("reach", "1 in one state at the last step, for every action.", RewardDraw::reach,
+                  reach_reward),
     };
     return all;
 }

@@ -17,7 +17,7 @@ double right_chance(Index base, State s, Action a, Index features) {
     return a >= 2 ? 0.5 * q + 0.25 : q;
 }
 
-Problem make(const FamilyArguments& arguments) {
+Problem make_chain(const FamilyArguments& arguments) {
     const Index states = arguments.integer("states");
     const Index actions = arguments.integer("actions");
     const Index features = arguments.integer("features");
@@ -55,7 +55,7 @@ Family chain_family() {
             horizon_parameter(8),
             seed_parameter(),
         },
-        make};
+        make_chain};
 }
 
 }  // namespace alidade

@@ -63,7 +63,7 @@ std::vector<NamedReward> grid_rewards(const Grid& grid, Index horizon) {
          reward_by_cell(grid, horizon, avoid)}};
 }
 
-Problem make(const FamilyArguments& arguments) {
+Problem make_gridworld(const FamilyArguments& arguments) {
     const Grid grid{arguments.integer("width"), arguments.integer("height")};
     expects(grid.states() >= 2, "builtin:gridworld: a grid of 1 by 1 has no move; make it wider or higher");
     ProblemDescription parts;
@@ -93,7 +93,7 @@ Family gridworld_family() {
                                "of all four."),
                 seed_parameter(),
             },
-            make};
+            make_gridworld};
 }
 
 }  // namespace alidade

@@ -105,7 +105,7 @@ std::vector<NamedReward> warehouse_rewards(const Warehouse& house, const std::ve
          Reward(shape, std::move(balanced))}};
 }
 
-Problem make(const FamilyArguments& arguments) {
+Problem make_inventory(const FamilyArguments& arguments) {
     const Warehouse house{arguments.integer("capacity"), arguments.integers("orders")};
     const auto disorder =
         std::adjacent_find(house.orders.begin(), house.orders.end(), std::greater_equal<>());
@@ -152,7 +152,7 @@ Family inventory_family() {
                                   "Units in stock at the start, at most the capacity."),
                 seed_parameter(),
             },
-            make};
+            make_inventory};
 }
 
 }  // namespace alidade

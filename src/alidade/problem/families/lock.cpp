@@ -147,7 +147,7 @@ ProblemDescription make_reset(const FamilyArguments& arguments, Index length, In
     return parts;
 }
 
-Problem make(const FamilyArguments& arguments) {
+Problem make_lock(const FamilyArguments& arguments) {
     const std::string& variant = arguments.text("variant");
     const Index length = arguments.integer("length");
     const Index actions = arguments.integer("actions");
@@ -183,7 +183,7 @@ Family lock_family() {
             only({"reset"}, horizon_parameter(7)),
             seed_parameter(),
         },
-        make};
+        make_lock};
 }
 
 }  // namespace alidade

@@ -7,7 +7,7 @@
 namespace alidade {
 namespace {
 
-Problem make(const FamilyArguments& arguments) {
+Problem make_reservoir(const FamilyArguments& arguments) {
     const Reservoir reservoir({.cells = arguments.integer("cells"),
                                .actions = arguments.integer("actions"),
                                .features = arguments.integer("features"),
@@ -34,7 +34,7 @@ Family reservoir_family() {
                 real_parameter("start", "0.5", 0, 1, "Level at the start, as a share of the capacity."),
                 seed_parameter(),
             },
-            make};
+            make_reservoir};
 }
 
 }  // namespace alidade

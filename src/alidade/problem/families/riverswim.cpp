@@ -62,7 +62,7 @@ Reward upstream_reward(const Shape& shape) {
     return Reward(shape, std::move(values));
 }
 
-Problem make(const FamilyArguments& arguments) {
+Problem make_riverswim(const FamilyArguments& arguments) {
     const bool halves = arguments.text("variant") == "halves";
     const Index length = arguments.integer("length");
     const Index features = halves ? 3 : arguments.integer("features");
@@ -97,7 +97,7 @@ Family riverswim_family() {
                 only({"halves"}, horizon_parameter(12)),
                 seed_parameter(),
             },
-            make};
+            make_riverswim};
 }
 
 }  // namespace alidade
