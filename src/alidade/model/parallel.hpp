@@ -9,7 +9,32 @@
 
 #include "alidade/types.hpp"
 
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace alidade::detail {
+
+/// Tells ThreadSanitizer what it cannot see, because the scheduler's library is not compiled with it: chunks
+/// begin after the caller has handed them over, and the caller goes on after they have ended. What chunks do to
+/// each other stays visible to it. Nothing in other builds.
+class ForkAndJoin {
+public:
+#ifdef __SANITIZE_THREAD__
+    void fork() { __tsan_release(&begun_); }
+    void begin_chunk() const { __tsan_acquire(&begun_); }
+    void end_chunk() const { __tsan_release(&ended_); }
+    void join() { __tsan_acquire(&ended_); }
+
+private:
+    mutable char begun_ = 0, ended_ = 0;
+#else
+    void fork() {}
+    void begin_chunk() const {}
+    void end_chunk() const {}
+    void join() {}
+#endif
+};
 
 /// work(first, last) over chunks of 0 .. count-1, on at most `threads` threads; on the caller's alone if
 /// there is too little for two. More threads than cores would only draw a complaint from the scheduler, in
@@ -21,11 +46,18 @@ void in_chunks(Index count, Index grain, int threads, const Work& work) {
         work(Index{0}, count);
         return;
     }
+    ForkAndJoin order;
+    order.fork();
     tbb::task_arena arena(usable);
     arena.execute([&] {
         tbb::parallel_for(tbb::blocked_range<Index>(0, count, static_cast<std::size_t>(grain)),
-                          [&](const tbb::blocked_range<Index>& r) { work(r.begin(), r.end()); });
+                          [&](const tbb::blocked_range<Index>& chunk) {
+                              order.begin_chunk();
+                              work(chunk.begin(), chunk.end());
+                              order.end_chunk();
+                          });
     });
+    order.join();
 }
 
 }  // namespace alidade::detail

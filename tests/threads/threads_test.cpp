@@ -1,0 +1,145 @@
+// Everything that takes a number of threads, on models large enough to be split: the same bits for any
+// number.
+// `./dev test threads` runs these under ThreadSanitizer, which sees what one chunk does to another.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "alidade/audit/audit.hpp"
+#include "alidade/certify/reward_certificate.hpp"
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/exploration.hpp"
+#include "alidade/io/layered_view.hpp"
+#include "alidade/io/run_store.hpp"
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "support/effort.hpp"
+#include "support/learned_models.hpp"
+
+namespace alidade {
+namespace {
+
+/// 600 pairs: every split of the library takes place.
+const char* const wide = "builtin:garnet?states=150&actions=4&features=3&horizon=3&successors=4&seed=5";
+
+struct Explored {
+    Record memory;
+    Counts counts;
+
+    bool operator==(const Explored&) const = default;
+};
+
+Explored explored(const std::string& name, int threads, std::uint64_t seed = 1) {
+    const Problem problem = make_builtin(wide);
+    CountSplittingDeployer system(problem.true_model(), seed);
+    Exploration exploration(task_of(problem), find_explorer(name), {.seed = seed, .threads = threads});
+    exploration.run(system, {.episodes = support::repetitions(300)});
+    return {exploration.memory(), exploration.counts()};
+}
+
+TEST(Threads, GiveEveryExplorerTheSameBytes) {
+    for (const ExplorerEntry& entry : explorers()) {
+        const Explored one = explored(entry.name, 1);
+        EXPECT_EQ(explored(entry.name, 2), one) << entry.name;
+        EXPECT_EQ(explored(entry.name, 4), one) << entry.name;
+    }
+}
+
+Knowledge wide_knowledge() {
+    return support::knowledge_about(make_builtin(wide).true_model(), 3, 10);
+}
+
+TEST(Threads, GiveTheSameWidths) {
+    const Knowledge knowledge = wide_knowledge();
+    const LearnedModel& learned = knowledge.learned;
+    const FeatureMap& features = learned.model().features();
+    const TangentFeatures tangent(features, ParameterSet::of(features).space());
+    const auto widths = [&](int threads) {
+        WidthTable table(static_cast<Index>(learned.sets().size()), features);
+        bracket_widths(features, tangent, learned.sets(), {}, threads, table);
+        return std::tuple(table.lower, table.upper, table.witness);
+    };
+    EXPECT_EQ(widths(2), widths(1));
+}
+
+TEST(Threads, GiveTheSameRewardCertificates) {
+    const Knowledge knowledge = wide_knowledge();
+    Stream random = support::test_stream(8, 8);
+    std::vector<RewardQuestion> questions;
+    for (int i = 0; i < 5; ++i) {
+        const Reward reward = support::random_reward(random, knowledge.learned.shape());
+        questions.push_back({reward, backward_induction(knowledge.learned.model(), reward).policy});
+    }
+    const auto one = certify_rewards(knowledge, questions, 1), two = certify_rewards(knowledge, questions, 2);
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+        EXPECT_EQ(one[i].methods, two[i].methods);
+        EXPECT_EQ(one[i].value.lower, two[i].value.lower);
+        EXPECT_EQ(one[i].value.upper, two[i].value.upper);
+    }
+}
+
+TEST(Threads, GiveTheSameAudit) {
+    const Knowledge knowledge = wide_knowledge();
+    const MixtureModel truth = support::adversarial_truth(knowledge, 9);
+    const auto found = [&](int threads) {
+        const AuditResult result =
+            audit(knowledge, truth, {.rewards = 12, .climb_steps = 4, .threads = threads});
+        return std::tuple(result.max_gap, result.mean_gap, result.mean_bound, result.max_bound);
+    };
+    EXPECT_EQ(found(2), found(1));
+}
+
+TEST(Threads, GiveTheSameIntervals) {
+    const Knowledge knowledge = wide_knowledge();
+    const auto rows = [&](int threads) {
+        return collect(LayeredView(
+            knowledge.learned, {.view = BranchKind::interval, .exact_intervals = false, .threads = threads}));
+    };
+    EXPECT_EQ(rows(2), rows(1));
+}
+
+// Nothing global: two runs in one process do not meet.
+TEST(Threads, RunTwoExplorationsAtOnce) {
+    const Explored one = explored("likelihood", 2, 1), two = explored("likelihood", 2, 2);
+    Explored beside_two = one, beside_one = two;
+    std::thread first([&] { beside_two = explored("likelihood", 2, 1); });
+    std::thread second([&] { beside_one = explored("likelihood", 2, 2); });
+    first.join();
+    second.join();
+    EXPECT_EQ(beside_two, one);
+    EXPECT_EQ(beside_one, two);
+}
+
+TEST(Threads, ReadARunThatAnotherOneWrites) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("alidade-threads-" + std::to_string(::getpid()));
+    const Problem problem = make_builtin("builtin:chain");
+    RunStore writer = RunStore::create(folder, problem, "builtin:chain", {});
+    CountSplittingDeployer system(problem.true_model(), 1);
+    Exploration exploration(task_of(problem), find_explorer("likelihood"), {});
+    exploration.run(system, {.episodes = 1});
+    writer.save({exploration.memory(), exploration.counts()});
+    std::thread reader([&] {
+        std::int64_t last = 0;
+        for (int i = 0; i < 20; ++i) {
+            const auto seen = RunStore::open(folder, Access::read).checkpoint();
+            ASSERT_TRUE(seen.has_value());
+            EXPECT_GE(seen->counts.episodes(), last);
+            last = seen->counts.episodes();
+        }
+    });
+    for (std::int64_t episodes = 2; episodes <= 40; ++episodes) {
+        exploration.run(system, {.episodes = episodes});
+        writer.save({exploration.memory(), exploration.counts()});
+    }
+    reader.join();
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace alidade
