@@ -74,9 +74,12 @@ std::string describe_contradiction(const Standing& standing, const Problem& prob
 }
 
 std::string describe(const Standing& standing, const Problem& problem, const Voice& voice) {
-    std::string text = describe_contradiction(standing, problem, voice);
-    if (standing.fit && !standing.fit->contradicted) text += describe(*standing.fit, problem, voice);
-    return text;
+    const std::string text = describe_contradiction(standing, problem, voice);
+    if (!standing.fit || standing.fit->contradicted) return text;
+    if (text.empty()) return describe(*standing.fit, problem, voice);
+    return text +
+           fmt::format("{} log evidence {:.1f} by now (contradicted from {:.1f}); what was found stands\n",
+                       voice.bold("Model check:"), standing.fit->log_evidence, standing.fit->threshold);
 }
 
 void insist(const Standing& standing, const Voice& voice) {

@@ -100,10 +100,10 @@ TEST(RunContradiction, LeavesNoTraceInARunWithoutOne) {
 
 TEST(RunContradiction, ThatIsNotTheOneWrittenIsRefused) {
     const Problem problem(testing::small_description());
-    for (const char* damage : {"UPDATE contradiction SET value = 'all is well' WHERE key = 'what'",
-                               "UPDATE contradiction SET value = 'doubt' WHERE key = 'kind'",
-                               "DELETE FROM contradiction", "DROP TABLE contradiction",
-                               "DELETE FROM digests WHERE section = 'contradiction'"}) {
+    for (const char* damage :
+         {"UPDATE contradiction SET value = 'all is well' WHERE key = 'what'",
+          "UPDATE contradiction SET value = 'doubt' WHERE key = 'kind'", "DELETE FROM contradiction",
+          "DROP TABLE contradiction", "DELETE FROM digests WHERE section = 'contradiction'"}) {
         SCOPED_TRACE(damage);
         const TemporaryFolder folder;
         RunStore::create(folder.path(), problem, "p", {}).save(contradicted(problem, 5));
