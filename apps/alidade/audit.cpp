@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "contradiction_view.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
 #include "user_error.hpp"
@@ -19,6 +20,7 @@ struct AuditArguments {
     std::string rewards = std::to_string(AuditOptions{}.rewards);
     std::string climb = std::to_string(AuditOptions{}.climb_steps);
     std::uint64_t seed = 0;
+    FitFlags fit;
     int threads = 0;
 };
 
@@ -67,14 +69,20 @@ int run_audit(const AuditArguments& given, const Voice& voice) {
                         {fmt::format("run folder '{}'", given.folder),
                          "an audit compares bounds with true losses, which only a simulated problem has",
                          fmt::format("alidade certify {} needs no truth", given.folder)});
+    const Standing standing = standing_of(store, given.fit);
+    insist(standing, voice);
     const Knowledge knowledge = recall(store, options.threads);
     const AuditResult result = audit(knowledge, problem.true_model(), options);
-    if (voice.json())
-        voice.object(object_of(result));
-    else
-        voice.result(text_of(result, knowledge.certificate.failure_probability, voice));
+    if (voice.json()) {
+        ordered_json object = object_of(result);
+        add_standing(object, standing, problem);
+        voice.object(object);
+    } else {
+        voice.result(text_of(result, knowledge.certificate.failure_probability, voice) +
+                     describe_contradiction(standing, problem, voice));
+    }
     // Outside the confidence set nothing is promised; inside it a violation is a fault of the program.
-    return result.truth_in_confidence_set && result.violations > 0 ? 1 : 0;
+    return result.truth_in_confidence_set && result.violations > 0 ? 1 : standing.exit_code(0);
 }
 
 }  // namespace
@@ -87,10 +95,13 @@ void add_audit(CLI::App& app, Chosen& chosen) {
     command->add_option("--climb", given->climb, "Steps of the search for a worse reward")
         ->capture_default_str();
     command->add_option("--seed", given->seed, "Of the random rewards")->capture_default_str();
+    add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     add_voice_flags(*command, chosen);
-    command->footer("Exit code 1 if a bound fails though the truth lies in the confidence set.");
+    command->footer(
+        "Exit code 1 if a bound fails though the truth lies in the confidence set, 4 if the data contradict\n"
+        "the model.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return run_audit(*given, voice); }; });
 }

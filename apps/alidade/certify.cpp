@@ -8,7 +8,7 @@
 #include "alidade/io/policy_file.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
-#include "fit_view.hpp"
+#include "contradiction_view.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
 #include "reward_batch.hpp"
@@ -27,7 +27,7 @@ struct CertifyArguments {
     RewardFlags rewards;
     std::vector<std::string> policies;
     int threads = 0;
-    double fit_level = default_fit_level;
+    FitFlags fit;
 };
 
 bool agree(double one, double other) {
@@ -47,11 +47,7 @@ bool agrees(const RewardFreeCertificate& computed, const RunResult& stored) {
     return true;
 }
 
-bool contradicted(const std::optional<ModelFit>& fit) {
-    return fit && fit->contradicted;
-}
-
-int certify_run(const RunStore& store, const Knowledge& knowledge, const std::optional<ModelFit>& fit,
+int certify_run(const RunStore& store, const Knowledge& knowledge, const Standing& standing,
                 const Voice& voice) {
     const auto stored = store.result();
     const RewardFreeCertificate& certificate = knowledge.certificate;
@@ -63,7 +59,7 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const std::op
         object["stored"] = stored ? ordered_json(stored->reward_free) : ordered_json();
         object["agrees"] = same;
         object["contributions"] = to_json(certificate.contributions, store.problem());
-        if (fit) object["model_check"] = to_json(*fit, store.problem());
+        add_standing(object, standing, store.problem());
         voice.object(object);
     } else {
         std::string text = describe(certificate, store.problem().shape(), voice);
@@ -72,7 +68,8 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const std::op
         text += !stored ? "the run has not ended, so none is stored to compare with\n"
                 : same  ? "agrees with the stored one\n"
                         : fmt::format("DIFFERS from the stored one, {:.17g}\n", stored->reward_free);
-        if (fit) text += "\n" + describe(*fit, store.problem(), voice);
+        if (const std::string words = describe(standing, store.problem(), voice); !words.empty())
+            text += "\n" + words;
         voice.result(text + "\n" + describe(certificate.contributions, store.problem(), voice));
     }
     if (!same)
@@ -80,8 +77,7 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const std::op
             fmt::format("error: the stored certificate, {:.17g} by {}, does not follow from the stored "
                         "evidence, which gives {:.17g} by {}.",
                         stored->reward_free, stored->method, certificate.bound, certificate.method));
-    if (!same) return 1;
-    return contradicted(fit) ? 4 : 0;
+    return same ? standing.exit_code(0) : 1;
 }
 
 Policy policy_of(const std::string& file, const Problem& problem) {
@@ -92,21 +88,21 @@ Policy policy_of(const std::string& file, const Problem& problem) {
 }
 
 int certify_policy(const std::string& file, const CalledReward& reward, const RunStore& store,
-                   const Knowledge& knowledge, const std::optional<ModelFit>& fit, const Voice& voice) {
+                   const Knowledge& knowledge, const Standing& standing, const Voice& voice) {
     const Problem& problem = store.problem();
     const Policy policy = policy_of(file, problem);
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
     if (voice.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);
         object["delta"] = certificate.failure_probability;
-        if (fit) object["model_check"] = to_json(*fit, problem);
+        add_standing(object, standing, problem);
         voice.object(object);
     } else {
         voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), file, reward.name) +
                      describe(certificate, problem.shape(), reward.scaled.scale) +
-                     (fit ? describe(*fit, problem, voice) : ""));
+                     describe(standing, problem, voice));
     }
-    return contradicted(fit) ? 4 : 0;
+    return standing.exit_code(0);
 }
 
 /// Rewards and policies in pairs; a single one of either goes with all of the other.
@@ -134,7 +130,7 @@ Pairs pair_up(std::vector<CalledReward> rewards, const std::vector<std::string>&
 }
 
 int certify_many(const Pairs& pairs, const RunStore& store, const Knowledge& knowledge,
-                 const std::optional<ModelFit>& fit, int threads, const Voice& voice) {
+                 const Standing& standing, int threads, const Voice& voice) {
     const Problem& problem = store.problem();
     const BatchOutcome outcome = certify_batch(
         knowledge, pairs.size(),
@@ -163,15 +159,15 @@ int certify_many(const Pairs& pairs, const RunStore& store, const Knowledge& kno
         ordered_json object;
         object["certificates"] = std::move(list);
         object["delta"] = delta;
-        if (fit) object["model_check"] = to_json(*fit, problem);
+        add_standing(object, standing, problem);
         add_batch_end(object, outcome, pairs.size());
         voice.object(object);
     } else {
         voice.result(fmt::format("{} {}\n", outcome.certificates.size(), voice.bold("certificates")) +
                      table.text() + batch_footer(outcome, pairs.size(), delta) +
-                     (fit ? describe(*fit, problem, voice) : ""));
+                     describe(standing, problem, voice));
     }
-    return contradicted(fit) ? 4 : outcome.exit_code();
+    return standing.exit_code(outcome.exit_code());
 }
 
 int certify(const CertifyArguments& given, const Voice& voice) {
@@ -181,17 +177,18 @@ int certify(const CertifyArguments& given, const Voice& voice) {
                                     rewards_given ? "--policy" : "--reward"),
                         {"the command line", "what a policy is worth depends on both",
                          "alidade certify RUN --reward FILE --policy FILE, or neither"});
-    require_fit_level(given.fit_level);
+    require_fit_level(given.fit.level);
     const RunStore store = open_run(given.folder);
     const int threads = thread_count(given.threads);
+    const Standing standing = standing_of(store, given.fit);
+    insist(standing, voice);
     const Knowledge knowledge = recall(store, threads);
-    const std::optional<ModelFit> fit = stored_fit(store, given.fit_level);
-    if (!rewards_given) return certify_run(store, knowledge, fit, voice);
+    if (!rewards_given) return certify_run(store, knowledge, standing, voice);
     std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
     if (!given.rewards.batch() && given.policies.size() == 1)
-        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, fit, voice);
-    return certify_many(pair_up(std::move(rewards), given.policies, store.problem()), store, knowledge, fit,
-                        threads, voice);
+        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, standing, voice);
+    return certify_many(pair_up(std::move(rewards), given.policies, store.problem()), store, knowledge,
+                        standing, threads, voice);
 }
 
 }  // namespace
@@ -207,17 +204,14 @@ void add_certify(CLI::App& app, Chosen& chosen) {
                      "A .json file: {\"policy\": [[action per state] per step]}; one for each reward, or one "
                      "for all")
         ->allow_extra_args(false);
-    command
-        ->add_option("--fit-level", given->fit_level,
-                     "Probability of calling a right model contradicted; 0: no check")
-        ->capture_default_str();
+    add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     add_voice_flags(*command, chosen);
     command->footer(
         "Exit code 1 if the recomputed certificate differs from the stored one, 4 if the data contradict "
         "the\n"
-        "mixture of base models.");
+        "model: as the run has stored, or as the check here finds.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return certify(*given, voice); }; });
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/explore/catalogue.hpp"
+#include "alidade/io/problem_folder.hpp"
 #include "alidade/problem/inspection.hpp"
 #include "commands.hpp"
 #include "numbers.hpp"
@@ -116,6 +117,9 @@ int check(const std::string& source, bool normalise, const Voice& voice) {
     text += fmt::format("  memory        about {}\n", memory_size(found.bytes));
     text += fmt::format("  time          about {} for one replan, on one thread\n", duration(seconds));
     if (!problem.truth()) text += "  truth         not known, so it cannot be simulated or audited\n";
+    if (const auto command = environment_command(source); !command.empty())
+        text += fmt::format("  system        run by the command '{}', which alidade explore cannot do yet\n",
+                            fmt::join(command, " "));
     voice.result(text);
     return 0;
 }

@@ -85,6 +85,7 @@ int demo(const DemoArguments& given, const Voice& voice) {
     aim.threads = thread_count(given.threads);
     RunStore store = fresh_run(given);
     const Explored explored = explore_into(store, aim, voice);
+    insist(explored.standing, voice);
     const std::vector<DemoPlan> plans = plan_all(store.problem(), explored.knowledge);
     write_report(given.report, explored, store, plans);
     if (voice.json()) {
@@ -96,9 +97,10 @@ int demo(const DemoArguments& given, const Voice& voice) {
         voice.object(object);
     } else {
         voice.result(fmt::format(
-            "{}\n{}\n{}\n{}  {} (the whole story)\n{}     {}, explored in {}\n{}    "
+            "{}\n{}{}\n{}\n{}  {} (the whole story)\n{}     {}, explored in {}\n{}    "
             "alidade audit {}\n",
-            paragraph(explanation(explored, store), voice.width()), plans_table(plans).text(),
+            paragraph(explanation(explored, store), voice.width()),
+            describe_contradiction(explored.standing, store.problem(), voice), plans_table(plans).text(),
             paragraph(reading_aid(), voice.width()), voice.bold("Report"), given.report, voice.bold("Run"),
             given.folder, duration(explored.result.spent.total), voice.bold("Next"), given.folder));
     }

@@ -48,7 +48,10 @@ public:
         save();
         last_ = std::chrono::steady_clock::now();
     }
-    void save() { store_.save(RunCheckpoint{exploration_.memory(), exploration_.counts()}); }
+    void save() { store_.save(now()); }
+    RunCheckpoint now() {
+        return {exploration_.memory(), exploration_.counts(), exploration_.contradiction()};
+    }
 
 private:
     RunStore& store_;
@@ -75,8 +78,13 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
     const RunOptions& options = store.options();
     Exploration exploration(task_of(problem), find_explorer(options.algorithm),
                             explorer_options(options, aim.threads));
-    if (auto checkpoint = store.checkpoint())
+    std::optional<RunContradiction> known;
+    if (auto checkpoint = store.checkpoint()) {
+        known = std::move(checkpoint->contradiction);
+        if (known && !aim.fit.despite)
+            throw refusal(*known, store.folder().string(), "the run was not explored further");
         exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
+    }
     const auto previous = store.result();
     const Spent before = previous ? previous->spent : Spent{};
     const std::int64_t resumed = exploration.explorer().episodes();
@@ -90,6 +98,7 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
         ExploreOptions run;
         run.episodes = aim.episodes;
         run.target = aim.target;
+        run.despite_contradiction = aim.fit.despite;
         ProgressLine line(voice.progress(), run, options.schedule, problem.shape().horizon);
         run.interrupted = [&] { return interruption.requested(); };
         run.observe = [&](const Progress& progress) {
@@ -99,16 +108,25 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
         stopped = exploration.run(system, run);
     } catch (const ModelContradiction&) {
         checkpoints.save();
-        throw;
+        throw refusal(*exploration.contradiction(), store.folder().string(),
+                      "the run was ended there, and what was seen is stored");
     }
     RunResult result = result_of(exploration, stopped, before);
-    store.save(RunCheckpoint{exploration.memory(), exploration.counts()}, result);
+    RunCheckpoint checkpoint = checkpoints.now();
+    store.save(checkpoint, result);
+    // The check may take a while: the episodes are safe by now.
+    if (!known) known = checkpoint.contradiction;
+    Standing standing = standing_of(problem, exploration.counts(), known, aim.fit);
+    if (standing.contradiction != known) {
+        checkpoint.contradiction = standing.contradiction;
+        store.save(checkpoint, result);
+    }
     return {stopped,
             exploration.best(),
             std::move(result),
             exploration.trace(),
             exploration.explorer().replan_bound(),
-            fit_of(problem, exploration.counts(), aim.fit_level)};
+            std::move(standing)};
 }
 
 namespace {
@@ -146,7 +164,7 @@ ordered_json to_json(const Explored& explored, const RunStore& store, const Aim&
     object["certificate"] = to_json(explored.knowledge.certificate);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
     object["weights"] = weights_json(explored.knowledge.learned.model());
-    if (explored.fit) object["model_check"] = to_json(*explored.fit, store.problem());
+    add_standing(object, explored.standing, store.problem());
     object["trace"] = ordered_json::array();
     for (const TracePoint& point : explored.trace)
         object["trace"].push_back(
@@ -171,7 +189,8 @@ std::string describe(const Explored& explored, const RunStore& store, const Voic
                     with_commas(result.replans), with_commas(explored.replan_bound),
                     store.options().algorithm, store.options().constants, stop_in_words(explored.stopped));
     text += describe(explored.knowledge.certificate, problem.shape(), voice) + "\n";
-    if (explored.fit) text += describe(*explored.fit, problem, voice) + "\n";
+    if (const std::string standing = describe(explored.standing, problem, voice); !standing.empty())
+        text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
         text += describe_weights(explored.knowledge.learned.model(), voice) + "\n";
     if (const std::string parts = describe(explored.knowledge.certificate.contributions, problem, voice);
@@ -187,9 +206,8 @@ std::string describe(const Explored& explored, const RunStore& store, const Voic
 }
 
 int exit_code(const Explored& explored, const Aim& aim) {
-    if (explored.fit && explored.fit->contradicted) return 4;
-    if (explored.stopped == Stopped::interrupted) return 130;
-    return explored.stopped == Stopped::budget && aim.target ? 3 : 0;
+    if (explored.stopped == Stopped::interrupted) return explored.standing.exit_code(130);
+    return explored.standing.exit_code(explored.stopped == Stopped::budget && aim.target ? 3 : 0);
 }
 
 }  // namespace alidade::app

@@ -8,7 +8,7 @@
 
 #include "alidade/explore/exploration.hpp"
 #include "alidade/io/run_store.hpp"
-#include "fit_view.hpp"
+#include "contradiction_view.hpp"
 #include "voice.hpp"
 
 namespace alidade::app {
@@ -18,7 +18,7 @@ struct Aim {
     std::int64_t episodes = 100'000;
     std::optional<double> target;
     int threads = 1;
-    double fit_level = default_fit_level;  ///< of the model check; 0: none
+    FitFlags fit;  ///< the model check, and what to do about a contradiction
 };
 
 /// What an exploration left behind.
@@ -28,12 +28,13 @@ struct Explored {
     RunResult result;
     std::vector<TracePoint> trace;
     std::int64_t replan_bound = 0;  ///< policies that the schedule could have computed at most
-    std::optional<ModelFit> fit;    ///< whether all transitions seen contradict the mixture
+    Standing standing;              ///< whether all transitions seen contradict the model
 };
 
 /// Takes up the stored run (or begins it), explores its simulated problem until the aim, the budget or
-/// Ctrl-C, and stores on the way and at the end. A ModelContradiction is stored as far as the run got and
-/// thrown on.
+/// Ctrl-C, and stores on the way and at the end. Throws Contradiction where the run has stored one, or the
+/// data leave no model to go on with, unless the aim is to go on despite it; what was seen is stored first,
+/// and so is the contradiction.
 Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice);
 
 /// The stable object of `explore --json`.
@@ -42,7 +43,7 @@ nlohmann::ordered_json to_json(const Explored& explored, const RunStore& store, 
 std::string describe(const Explored& explored, const RunStore& store, const Voice& voice);
 
 /// 0 done or target met, 3 budget spent before the target, 130 interrupted, 4 the data contradict the
-/// mixture; where several apply, 4 before 130 before 3.
+/// model and nobody said to go on; where several apply, 4 before 130 before 3.
 int exit_code(const Explored& explored, const Aim& aim);
 
 }  // namespace alidade::app

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/explore/catalogue.hpp"
+#include "alidade/io/problem_folder.hpp"
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/io/run_store.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
@@ -24,7 +25,7 @@ struct ExploreArguments {
         replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped", bonus = "sqrt",
         confidence = "own";
     std::optional<double> target, delta;
-    double fit_level = default_fit_level;
+    FitFlags fit;
     std::uint64_t seed = 0;
     int threads = 0;
     bool overwrite = false, normalise = false, prequential = false;
@@ -113,8 +114,8 @@ RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
 Aim aim_of(const ExploreArguments& given, const Problem& problem, double delta) {
     Aim aim;
     aim.threads = thread_count(given.threads);
-    require_fit_level(given.fit_level);
-    aim.fit_level = given.fit_level;
+    require_fit_level(given.fit.level);
+    aim.fit = given.fit;
     aim.target = given.target ? given.target : problem.target().epsilon;
     aim.episodes = budget_of(given, problem, delta);
     if (aim.target && !(*aim.target > 0 && std::isfinite(*aim.target)))
@@ -126,6 +127,16 @@ Aim aim_of(const ExploreArguments& given, const Problem& problem, double delta) 
 
 void require_truth(const Problem& problem, const std::string& source) {
     if (problem.truth()) return;
+    if (const auto command = environment_command(source); !command.empty())
+        throw UserError(
+            fmt::format("the system is to be run by the command '{}', and alidade cannot run systems by a "
+                        "command yet",
+                        fmt::join(command, " ")),
+            {fmt::format("problem '{}', [environment] command", source),
+             "exploring needs a system to try policies on; for now it can only be simulated from known "
+             "weights",
+             "run the system yourself and give its episodes to alidade learn (docs/offline.md), or explore "
+             "a simulation: [environment] weights = \"truth.json\" instead of command"});
     throw UserError("the problem does not say how to run its system",
                     {fmt::format("problem '{}'", source),
                      "exploring needs a system to try policies on; here it is simulated from known weights",
@@ -191,6 +202,7 @@ int explore(const ExploreArguments& given, const Voice& voice) {
     const Aim aim = aim_of(given, problem, options.delta);
     RunStore store = open_or_create(given, problem, options);
     const Explored explored = explore_into(store, aim, voice);
+    insist(explored.standing, voice);
     if (explored.stopped == Stopped::interrupted)
         voice.say(fmt::format("Interrupted after {} episodes; nothing is lost: the same command goes on.",
                               with_commas(explored.result.episodes)));
@@ -253,10 +265,7 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
-    command
-        ->add_option("--fit-level", given->fit_level,
-                     "Probability of calling a right model contradicted; 0: no check")
-        ->capture_default_str();
+    add_fit_flags(*command, given->fit);
     command->add_option("--seed", given->seed, "Of the simulation and of ties")->capture_default_str();
     command->add_option("--replan", given->replan, "every, doubling or growth=RATIO")->capture_default_str();
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
@@ -266,7 +275,9 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     add_voice_flags(*command, chosen);
     command->footer(
         "Flags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
-        "4 the data contradict the model, 130 interrupted; the run is stored in every case.");
+        "4 the data contradict the model, 130 interrupted; the run is stored in every case. A contradiction\n"
+        "is stored with it: the run is not explored further without --despite-contradiction, and every\n"
+        "command that states a bound of it says so.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return explore(*given, voice); }; });
 }

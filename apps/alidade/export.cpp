@@ -8,6 +8,7 @@
 #include "alidade/io/layered_view.hpp"
 #include "alidade/io/model_formats.hpp"
 #include "commands.hpp"
+#include "contradiction_view.hpp"
 #include "interruption.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
@@ -29,6 +30,7 @@ struct ExportArguments {
     std::string folder, format = model_formats().front().name, view = "point", output;
     std::vector<std::string> rewards;
     bool stationary = false, overwrite = false, rescale = false;
+    FitFlags fit;
     int threads = 0;
 };
 
@@ -124,6 +126,12 @@ std::string claim_of(const LearnedModel& learned, BranchKind view) {
     }
 }
 
+/// The problem of a run, and how the data stand with its model.
+struct ModelStanding {
+    const Problem& problem;
+    const Standing& standing;
+};
+
 struct Written {
     std::vector<std::filesystem::path> files;
     std::int64_t bytes = 0;
@@ -159,7 +167,8 @@ void check_arguments(const ExportArguments& given, const ModelFormat& format, co
 }
 
 void report(const ExportArguments& given, const LearnedModel& learned, const ExplicitHeader& header,
-            const ModelFormat& format, const Written& written, const Voice& voice) {
+            const ModelFormat& format, const Written& written, const ModelStanding& model,
+            const Voice& voice) {
     const Index steps =
         learned.shape().horizon +
         (header.labels.end() != std::find(header.labels.begin(), header.labels.end(), "start") ? 1 : 0);
@@ -180,6 +189,7 @@ void report(const ExportArguments& given, const LearnedModel& learned, const Exp
         object["steps"] = steps;
         object["delta"] = learned.delta();
         object["claim"] = claim;
+        add_standing(object, model.standing, model.problem);
         object["usage"] = usage;
         object["files"] = ordered_json::array();
         for (const auto& file : written.files) object["files"].push_back(file.string());
@@ -194,7 +204,7 @@ void report(const ExportArguments& given, const LearnedModel& learned, const Exp
         "{} {} ({}, {} view): {} states, {} choices, {} branches; {} in {}\n", voice.bold("Wrote"), names,
         given.format, given.view, with_commas(header.states), with_commas(header.choices),
         with_commas(header.branches), memory_size(written.bytes), duration(written.seconds));
-    text += paragraph(claim, voice.width());
+    text += paragraph(claim, voice.width()) + describe_contradiction(model.standing, model.problem, voice);
     text += "To read it:\n";
     for (std::size_t from = 0; from < usage.size();) {
         const std::size_t end = usage.find('\n', from);
@@ -211,6 +221,11 @@ int export_model(const ExportArguments& given, const Voice& voice) {
         explaining({"--as", "only formats that are known can be written", "alidade export --help names them"},
                    [&] { return find_model_format(given.format); });
     check_arguments(given, format, problem);
+    const Standing standing = standing_of(store, given.fit);
+    // A file says nothing of what contradicts it, so it is not to be made unawares.
+    if (standing.contradiction && !standing.despite)
+        throw refusal(*standing.contradiction, given.folder, "nothing was written");
+    insist(standing, voice);
     const Knowledge knowledge = recall(store, thread_count(given.threads));
     const LearnedModel& learned = knowledge.learned;
     const auto options = layered_options(given, problem, learned, voice);
@@ -220,7 +235,7 @@ int export_model(const ExportArguments& given, const Voice& voice) {
                    [&] { return std::make_unique<LayeredView>(learned, options); });
     try {
         const Written written = write(given, format, *view);
-        report(given, learned, view->header(), format, written, voice);
+        report(given, learned, view->header(), format, written, {problem, standing}, voice);
     } catch (const Interrupted&) {
         voice.say("Interrupted: nothing was written.");
         return 130;
@@ -259,6 +274,7 @@ void add_export(CLI::App& app, Chosen& chosen) {
                       "Do not unroll: only for weights that are the same at all steps; the reader must count "
                       "steps");
     command->add_flag("--overwrite", given->overwrite, "Replace a file that exists");
+    add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "For intervals; 0: all cores")->capture_default_str();
     command->footer(
         "Unrolled, state h*S+s of the file is state s at step h; every choice of the last step leads to a "
@@ -270,7 +286,9 @@ void add_export(CLI::App& app, Chosen& chosen) {
         "weights. In\n"
         "the parametric view the true model is the file with its weights put in; which weights the data "
         "allow is\n"
-        "not in the file.");
+        "not in the file. If the data contradict the model, nothing is written and the exit code is 4, but "
+        "for\n"
+        "--despite-contradiction.");
     add_voice_flags(*command, chosen);
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return export_model(*given, voice); }; });

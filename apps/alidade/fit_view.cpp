@@ -25,11 +25,6 @@ std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, dou
     return check_model(counts, problem.homogeneous(), level);
 }
 
-std::optional<ModelFit> stored_fit(const RunStore& store, double level) {
-    const auto checkpoint = store.checkpoint();
-    return checkpoint ? fit_of(store.problem(), checkpoint->counts, level) : std::nullopt;
-}
-
 ordered_json to_json(const ModelFit& fit, const Problem& problem) {
     ordered_json object;
     object["log_evidence"] = fit.log_evidence;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "alidade/certify/model_fit.hpp"
-#include "alidade/io/run_store.hpp"
 #include "alidade/problem/problem.hpp"
 #include "voice.hpp"
 
@@ -21,10 +20,6 @@ void require_fit_level(double level);
 /// which have no likelihood to maximise over convex weights, and for a problem that admits to be
 /// misspecified.
 std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, double level);
-
-/// The same of all transitions that a run has stored, not of those behind its best iterate alone: more data
-/// see more.
-std::optional<ModelFit> stored_fit(const RunStore& store, double level);
 
 /// {log_evidence, threshold, level, contradicted, worst {step, state, action, log_evidence, visits,
 /// successor, seen, expected, state_name, action_name}}; `step` is null where the steps are pooled.

@@ -10,7 +10,7 @@
 #include "alidade/io/run_store.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
-#include "fit_view.hpp"
+#include "contradiction_view.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
 #include "user_error.hpp"
@@ -27,7 +27,7 @@ struct LearnArguments {
     std::string source, folder, algorithm = std::string(offline_algorithm);
     std::vector<std::string> files;
     std::optional<double> delta;
-    double fit_level = default_fit_level;
+    FitFlags fit;
     int threads = 0;
     bool overwrite = false, normalise = false;
 };
@@ -36,7 +36,7 @@ struct LearnArguments {
 struct Learned {
     Knowledge knowledge;
     RunResult result;
-    std::optional<ModelFit> fit;
+    Standing standing;
     std::int64_t transitions = 0;
     double read_seconds = 0;
 };
@@ -99,7 +99,7 @@ Counts read_logs(const LearnArguments& given, const Problem& problem) {
                 error.what(),
                 {context.where,
                  "the data contradict the model: the true system is no mixture of the base "
-                 "models, so no bound would hold; no run was stored",
+                 "models, so no bound would hold; no run was stored, as nothing can count such a transition",
                  "add a base model that can make the transition, or look for an error in the log; "
                  "leaving the episode out would hide it"});
         }
@@ -116,12 +116,12 @@ RunOptions options_of(const LearnArguments& given, const Problem& problem) {
 }
 
 Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerOptions& options,
-                   double fit_level) {
+                   const FitFlags& flags) {
     const auto begin = std::chrono::steady_clock::now();
     Record evidence = likelihood_evidence(counts);
     // As certify computes it later, to the last bit.
     Learned learned{.knowledge = recompute_likelihood(task_of(problem), evidence, options)};
-    learned.fit = fit_of(problem, counts, fit_level);
+    learned.standing = standing_of(problem, counts, std::nullopt, flags);
     for (const std::int64_t count : counts.values()) learned.transitions += count;
     const RewardFreeCertificate& certificate = learned.knowledge.certificate;
     learned.result.evidence = std::move(evidence);
@@ -135,13 +135,13 @@ Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerO
 }
 
 RunStore store_run(const LearnArguments& given, const Problem& problem, const RunOptions& options,
-                   const Counts& counts, const RunResult& result) {
+                   const Counts& counts, const Learned& learned) {
     if (given.overwrite) RunStore::remove(given.folder);
     RunStore store =
         explaining({fmt::format("run folder '{}'", given.folder), "a run needs a folder of its own",
                     "choose a new or empty folder with -o"},
                    [&] { return RunStore::create(given.folder, problem, given.source, options); });
-    store.save(RunCheckpoint{{}, counts}, result);
+    store.save(RunCheckpoint{{}, counts, learned.standing.contradiction}, learned.result);
     return store;
 }
 
@@ -157,7 +157,7 @@ ordered_json object_of(const Learned& learned, const RunStore& store, const Lear
     object["certificate"] = to_json(learned.knowledge.certificate);
     object["contributions"] = to_json(learned.knowledge.certificate.contributions, store.problem());
     object["weights"] = weights_json(learned.knowledge.learned.model());
-    if (learned.fit) object["model_check"] = to_json(*learned.fit, store.problem());
+    add_standing(object, learned.standing, store.problem());
     object["seconds"] = {{"total", learned.result.spent.total},
                          {"read", learned.read_seconds},
                          {"certify", learned.result.spent.certify}};
@@ -174,7 +174,8 @@ std::string text_of(const Learned& learned, const RunStore& store, const Voice& 
         fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", voice.bold("Learned"), store.source(),
                     with_commas(learned.result.episodes), with_commas(learned.transitions));
     text += describe(learned.knowledge.certificate, problem.shape(), voice) + "\n";
-    if (learned.fit) text += describe(*learned.fit, problem, voice) + "\n";
+    if (const std::string standing = describe(learned.standing, problem, voice); !standing.empty())
+        text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
         text += describe_weights(learned.knowledge.learned.model(), voice) + "\n";
     if (const std::string parts = describe(learned.knowledge.certificate.contributions, problem, voice);
@@ -191,7 +192,7 @@ std::string text_of(const Learned& learned, const RunStore& store, const Voice& 
 int learn(const LearnArguments& given, const Voice& voice) {
     const auto begin = std::chrono::steady_clock::now();
     require_offline_algorithm(given.algorithm);
-    require_fit_level(given.fit_level);
+    require_fit_level(given.fit.level);
     const Problem problem = load_problem_argument(given.source, given.normalise);
     require_usable(task_of(problem), given.source);
     const RunOptions options = options_of(given, problem);
@@ -201,15 +202,16 @@ int learn(const LearnArguments& given, const Voice& voice) {
     const auto reading = std::chrono::steady_clock::now();
     const Counts counts = read_logs(given, problem);
     const double read_seconds = seconds_since(reading);
-    Learned learned = learn_from(counts, problem, explorer, given.fit_level);
+    Learned learned = learn_from(counts, problem, explorer, given.fit);
     learned.read_seconds = read_seconds;
     learned.result.spent.total = seconds_since(begin);
-    const RunStore store = store_run(given, problem, options, counts, learned.result);
+    const RunStore store = store_run(given, problem, options, counts, learned);
+    insist(learned.standing, voice);
     if (voice.json())
         voice.object(object_of(learned, store, given));
     else
         voice.result(text_of(learned, store, voice));
-    return learned.fit && learned.fit->contradicted ? 4 : 0;
+    return learned.standing.exit_code(0);
 }
 
 }  // namespace
@@ -231,10 +233,7 @@ void add_learn(CLI::App& app, Chosen& chosen) {
     command->add_option("--algorithm", given->algorithm, "Only likelihood can learn from logs")
         ->capture_default_str();
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
-    command
-        ->add_option("--fit-level", given->fit_level,
-                     "Probability of calling a right model contradicted; 0: no check")
-        ->capture_default_str();
+    add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");
@@ -243,8 +242,9 @@ void add_learn(CLI::App& app, Chosen& chosen) {
     command->footer(
         "The bounds hold for logs of any policy, if every next state was drawn given the logged state and\n"
         "action alone and no episode was left out because of what happened in it: docs/offline.md.\n"
-        "Exit code: 0 done, 4 the data contradict the model (a run is stored unless a transition is "
-        "impossible).");
+        "Exit code: 0 done, 4 the data contradict the model. That is stored with the run, and every command\n"
+        "that states a bound of it says so. Only a log with a transition that no base model can produce is\n"
+        "stored nowhere: there is no place to count it.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return learn(*given, voice); }; });
 }

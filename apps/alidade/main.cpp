@@ -6,6 +6,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "contradiction_view.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -19,7 +20,8 @@ namespace {
 
 enum ExitCode { done = 0, failed = 1, bad_input = 2, contradiction = 4 };
 
-int report(const UserError& error, bool json, ExitCode code) {
+template <class Error>
+int report(const Error& error, bool json, ExitCode code) {
     fmt::print(stderr, "{}", to_text(error, colour_welcome(2)));
     if (json) fmt::print("{}\n", to_json_text(error));
     return code;
@@ -116,9 +118,10 @@ int guarded(CLI::App& app, int argc, char** argv, bool json) {
         return report(
             UserError(error.what(),
                       {here(),
-                       "the data contradict the model: either the true system is no mixture of the "
-                       "base models, or this is the rare run whose bounds fail; what was seen is stored",
-                       "add a base model that explains the data, or explore again with another --seed"}),
+                       "the data contradict the model: either the true system is no mixture of the base "
+                       "models, or this is the rare run whose bounds fail; no bound is left to give out, and "
+                       "nothing was written",
+                       "add a base model that explains the data"}),
             json, contradiction);
     } catch (const BrokenInvariant& error) {
         return report(

@@ -12,7 +12,7 @@
 #include "caution_view.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
-#include "fit_view.hpp"
+#include "contradiction_view.hpp"
 #include "numbers.hpp"
 #include "planner_choice.hpp"
 #include "recall.hpp"
@@ -28,7 +28,15 @@ struct PlanArguments {
     std::string folder, output;
     PlannerFlags planner;
     RewardFlags rewards;
+    FitFlags fit;
     int threads = 0;
+};
+
+/// What plans rest on.
+struct PlanBasis {
+    const Problem& problem;
+    const Knowledge& knowledge;
+    const Standing& standing;
 };
 
 /// What a planner made of a reward.
@@ -71,7 +79,8 @@ ordered_json plan_json(const Planned& planned, const RewardCertificate& certific
 }
 
 int plan_one(const PlanArguments& given, const CalledReward& reward, PlannerChoice& planner,
-             const Knowledge& knowledge, const Voice& voice) {
+             const PlanBasis& basis, const Voice& voice) {
+    const auto& [problem, knowledge, standing] = basis;
     const Shape& shape = knowledge.learned.shape();
     const RewardScale& scale = reward.scaled.scale;
     const std::optional<Planned> planned = plan_for(planner, given.planner, reward, knowledge.learned, voice);
@@ -83,13 +92,16 @@ int plan_one(const PlanArguments& given, const CalledReward& reward, PlannerChoi
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
     if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
     if (voice.json()) {
-        voice.object(plan_json(*planned, certificate, given, reward, shape));
+        ordered_json object = plan_json(*planned, certificate, given, reward, shape);
+        add_standing(object, standing, problem);
+        voice.object(object);
         return 0;
     }
     std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), reward.name,
                                    given.planner.planner, duration(planned->seconds));
     text += describe(planned->measured, shape, scale) + describe(certificate, shape, scale);
     if (planned->caution) text += describe(*planned->caution, shape, scale);
+    text += describe_contradiction(standing, problem, voice);
     if (given.output.empty())
         text += "  To keep the policy, add -o plan.json.\n";
     else
@@ -119,7 +131,8 @@ std::vector<std::filesystem::path> policy_files(const std::string& folder,
 
 std::string describe_batch(const PlanArguments& given, const std::vector<CalledReward>& rewards,
                            const std::vector<Planned>& plans, const BatchOutcome& outcome,
-                           const Knowledge& knowledge, const Voice& voice) {
+                           const PlanBasis& basis, const Voice& voice) {
+    const Knowledge& knowledge = basis.knowledge;
     const bool robust = given.planner.robust();
     std::vector<Table::Column> columns{{"reward", Table::Align::left}};
     for (Table::Column& column : certificate_columns()) columns.push_back(std::move(column));
@@ -141,12 +154,14 @@ std::string describe_batch(const PlanArguments& given, const std::vector<CalledR
     std::string text = fmt::format("{} for {} rewards by {}, in {}\n", voice.bold("Plans"),
                                    outcome.certificates.size(), given.planner.planner, duration(seconds));
     text += table.text() + batch_footer(outcome, rewards.size(), knowledge.certificate.failure_probability);
+    text += describe_contradiction(basis.standing, basis.problem, voice);
     if (!given.output.empty()) text += fmt::format("  Policies written to {}\n", given.output);
     return text;
 }
 
 int plan_many(const PlanArguments& given, const std::vector<CalledReward>& rewards, PlannerChoice& planner,
-              const Knowledge& knowledge, const Voice& voice) {
+              const PlanBasis& basis, const Voice& voice) {
+    const Knowledge& knowledge = basis.knowledge;
     const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
     std::vector<Planned> plans;
     const BatchOutcome outcome = certify_batch(
@@ -173,10 +188,11 @@ int plan_many(const PlanArguments& given, const std::vector<CalledReward>& rewar
         }
         object["planner"] = given.planner.planner;
         object["delta"] = knowledge.certificate.failure_probability;
+        add_standing(object, basis.standing, basis.problem);
         add_batch_end(object, outcome, rewards.size());
         voice.object(object);
     } else {
-        voice.result(describe_batch(given, rewards, plans, outcome, knowledge, voice));
+        voice.result(describe_batch(given, rewards, plans, outcome, basis, voice));
     }
     return outcome.exit_code();
 }
@@ -188,15 +204,14 @@ int plan(const PlanArguments& given, const Voice& voice) {
                          "alidade plan RUN --reward FILE_OR_NAME"});
     const RunStore store = open_run(given.folder);
     const std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
+    const Standing standing = standing_of(store, given.fit);
+    insist(standing, voice);
     const Knowledge knowledge = recall(store, thread_count(given.threads));
     PlannerChoice planner(given.planner, knowledge.learned);
-    if (const auto fit = stored_fit(store, default_fit_level); fit && fit->contradicted)
-        voice.say(
-            fmt::format("warning: the data of this run contradict the mixture, on which all bounds rest; see "
-                        "alidade certify {}.",
-                        given.folder));
-    return given.rewards.batch() ? plan_many(given, rewards, planner, knowledge, voice)
-                                 : plan_one(given, rewards.front(), planner, knowledge, voice);
+    const PlanBasis basis{store.problem(), knowledge, standing};
+    return standing.exit_code(given.rewards.batch()
+                                  ? plan_many(given, rewards, planner, basis, voice)
+                                  : plan_one(given, rewards.front(), planner, basis, voice));
 }
 
 }  // namespace
@@ -211,9 +226,11 @@ void add_plan(CLI::App& app, Chosen& chosen) {
     command->add_option(
         "-o,--output", given->output,
         "Write the policy to this .json file; of several rewards, each to a file in this folder");
+    add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     add_voice_flags(*command, chosen);
+    command->footer("Exit code 4 if the data contradict the model: then no bound is to be relied on.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return plan(*given, voice); }; });
 }

@@ -112,6 +112,9 @@ void write_report(const std::filesystem::path& file, const Explored& explored, c
     std::string text =
         fmt::format("{}\n# A warehouse, explored once\n\n{}\n\n{}\n{}\n\n", marker,
                     explanation(explored, store), plans_table(plans).markdown(), reading_aid());
+    if (explored.standing.contradiction)
+        text += fmt::format("**The data contradict the model:** {}. Do not rely on the bounds above.\n\n",
+                            explored.standing.contradiction->what);
     text += fmt::format(
         "## The certificate\n\n{} by the method `{}` (candidates: {}), from {} episodes with {} "
         "policies.\n\n{}\n",

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "alidade/error.hpp"
+#include "alidade/explore/run_contradiction.hpp"
 
 namespace alidade::app {
 
@@ -29,7 +31,13 @@ private:
 /// An error that is nobody's mistake: the data contradict the model. Exit code 4.
 class Contradiction : public UserError {
 public:
-    using UserError::UserError;
+    Contradiction(const std::string& what, Context context, std::optional<RunContradiction> found = {})
+        : UserError(what, std::move(context)), found_(std::move(found)) {}
+    /// What a run has stored of it, if it has.
+    const std::optional<RunContradiction>& found() const noexcept { return found_; }
+
+private:
+    std::optional<RunContradiction> found_;
 };
 
 /// An error that is no mistake of the user's words: something failed while running. Exit code 1.

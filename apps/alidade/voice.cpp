@@ -48,6 +48,10 @@ void Voice::say(std::string_view line) const {
     if (!options_.quiet) fmt::print(stderr, "{}\n", line);
 }
 
+void Voice::insist(std::string_view line) const {
+    fmt::print(stderr, "{}\n", line);
+}
+
 std::string Voice::bold(std::string_view text) const {
     return bold_ ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
 }

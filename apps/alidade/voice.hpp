@@ -28,6 +28,8 @@ public:
     void object(const nlohmann::ordered_json& object) const;
     /// Talk: one line on stderr, unless quiet.
     void say(std::string_view line) const;
+    /// One line on stderr that nobody may miss, quiet or not.
+    void insist(std::string_view line) const;
     /// Columns of the terminal that the result goes to; 0 where it goes to a file or a pipe.
     std::size_t width() const noexcept { return width_; }
     /// The text as a heading of the result.

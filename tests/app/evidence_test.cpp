@@ -36,7 +36,8 @@ TEST_F(Evidence, ThatContradictsTheModelEndsWithExitCodeFourAndIsKept) {
     EXPECT_EQ(contradicted.code, 4) << contradicted.err;
     expect_keys(contradicted.object()["error"], {"what", "where", "why", "fix"});
     EXPECT_GE(RunStore::open(path("run")).checkpoint()->counts.episodes(), 2000);
-    EXPECT_EQ(run({"certify", "run"}).code, 0);
+    EXPECT_EQ(run({"certify", "run"}).code, 4);
+    EXPECT_EQ(run({"certify", "run", "--despite-contradiction"}).code, 0);
 }
 
 TEST_F(Evidence, OfARunThatWasKilledIsItsLastCheckpoint) {

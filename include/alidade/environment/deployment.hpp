@@ -18,7 +18,9 @@ class Deployer {
 public:
     virtual ~Deployer() = default;
     /// Adds episodes first_episode .. first_episode+episodes-1 of `policy` to `counts`. Throws
-    /// InvalidArgument if a number is negative or a shape is not the system's.
+    /// InvalidArgument if a number is negative or a shape is not the system's, and ModelContradiction if an
+    /// episode makes a transition that no base model can: the episodes before that one stay counted, of that
+    /// one nothing is, and those after it are not run.
     virtual void deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes,
                         Counts& counts) = 0;
 };
@@ -26,8 +28,7 @@ public:
 /// Steps any environment, episode after episode.
 class StepwiseDeployer final : public Deployer {
 public:
-    /// `environment` must outlive the deployer. If it makes a transition that no base model can, `deploy`
-    /// throws ModelContradiction and the episodes before that one stay counted.
+    /// `environment` must outlive the deployer.
     StepwiseDeployer(Environment& environment, std::uint64_t seed);
     void deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes,
                 Counts& counts) override;

@@ -22,6 +22,7 @@ public:
         const std::function<std::unique_ptr<Explorer>(const Task&, const ExplorerOptions&)>& actor);
 
     Deployment ask() override;
+    Deployment repeat() const override;
     void tell(const Counts& counts) override;
     Knowledge knowledge() override;
     std::int64_t episodes() const override { return actor_->episodes(); }

@@ -10,6 +10,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
+#include "alidade/explore/run_contradiction.hpp"
 #include "alidade/explore/task.hpp"
 
 namespace alidade {
@@ -40,6 +41,9 @@ struct ExploreOptions {
     std::optional<double> target;       ///< stop at the first reward-free certificate of at most this
     std::function<bool()> interrupted;  ///< asked between batches; true stops the run
     std::function<void(const Progress&)> observe;  ///< told after every batch; must be quick
+    /// Go on when the data contradict the model: `contradiction` tells, and no bound is to be relied on. An
+    /// explorer that cannot plan any more repeats its last policy.
+    bool despite_contradiction = false;
 };
 
 /// Seconds spent, by kind of work.
@@ -57,12 +61,16 @@ public:
     Exploration(const Task& task, const ExplorerEntry& algorithm, const ExplorerOptions& options);
 
     /// Runs until the target, the budget or an interruption; may be called again with a larger budget or
-    /// a smaller target.
+    /// a smaller target. Throws ModelContradiction if the data contradict the model, after all that was seen
+    /// has been counted: explorer, counts and memory belong together, and `contradiction` says what it was.
+    /// An episode with a transition that no base model can produce is counted as one without transitions.
     Stopped run(Deployer& system, const ExploreOptions& options);
 
     const Explorer& explorer() const noexcept { return *explorer_; }
     /// All transitions counted.
     const Counts& counts() const noexcept { return counts_; }
+    /// What contradicted the model first, since this object was made or took up a memory.
+    const std::optional<RunContradiction>& contradiction() const noexcept { return contradiction_; }
     /// The learned model with the smallest certificate so far (ties: the latest).
     /// Computed before the first episode too.
     const Knowledge& best();
@@ -86,9 +94,13 @@ private:
 
     bool certificate_due(bool new_policy) const;
     bool take_if_better(Iterate& iterate);
-    void certify();
-    void advance(Deployer& system, const Deployment& deployment, std::int64_t episodes);
-    void finish();
+    /// Does something that may find the model contradicted, and notes that; whether it did not.
+    template <class Action>
+    bool judged(bool despite, const Action& action);
+    Deployment next(bool despite);
+    void certify(bool despite);
+    void advance(Deployer& system, const Deployment& deployment, std::int64_t episodes, bool despite);
+    void finish(bool despite);
     const Iterate& handed_over();
 
     Task task_;
@@ -100,6 +112,7 @@ private:
     std::optional<Iterate> final_;    // and of the one at the end of run()
     std::int64_t certified_at_ = -1;  // episodes at the last scheduled certificate
     std::vector<TracePoint> trace_;
+    std::optional<RunContradiction> contradiction_;
     Spent spent_;
 };
 

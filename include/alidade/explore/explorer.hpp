@@ -44,9 +44,14 @@ class Explorer {
 public:
     virtual ~Explorer() = default;
 
-    /// The next experiment. Asking twice without telling gives the same one.
+    /// The next experiment. Asking twice without telling gives the same one. Throws ModelContradiction if the
+    /// data leave no model to plan with.
     virtual Deployment ask() = 0;
-    /// What the experiment showed: counts of the deployment asked for, and of nothing else.
+    /// The last policy once more, for those who go on although `ask` finds the model contradicted. Throws
+    /// InvalidArgument if there was none.
+    virtual Deployment repeat() const = 0;
+    /// What the experiment showed: counts of the deployment asked for, and of nothing else. They are taken up
+    /// whatever they show; `ask` and `knowledge` judge them.
     virtual void tell(const Counts& counts) = 0;
     /// The learned model and its certificate now. Throws ModelContradiction if the data rule out the
     /// model. Does not change what is asked next.

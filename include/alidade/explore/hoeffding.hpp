@@ -34,6 +34,7 @@ public:
     ~HoeffdingExplorer() override;
 
     Deployment ask() override;
+    Deployment repeat() const override;
     void tell(const Counts& counts) override;
     Knowledge knowledge() override;
     std::int64_t episodes() const override { return episodes_; }

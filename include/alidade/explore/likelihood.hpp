@@ -21,6 +21,7 @@ public:
     LikelihoodExplorer(Task task, ExplorerOptions options);
 
     Deployment ask() override;
+    Deployment repeat() const override;
     void tell(const Counts& counts) override;
     Knowledge knowledge() override;
     std::int64_t episodes() const override { return counts_.episodes(); }

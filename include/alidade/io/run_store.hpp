@@ -9,6 +9,7 @@
 
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/explorer.hpp"
+#include "alidade/explore/run_contradiction.hpp"
 #include "alidade/explore/schedule.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/problem/problem.hpp"
@@ -30,6 +31,8 @@ struct RunOptions {
 struct RunCheckpoint {
     Record memory;  ///< of the exploration: loop and explorer
     Counts counts;  ///< all transitions counted
+    /// That the data contradict the model. Once saved it stays: saving none, or another, keeps the first.
+    std::optional<RunContradiction> contradiction = {};
 };
 
 /// What the last call left behind: the knowledge that is handed over and how it came about.

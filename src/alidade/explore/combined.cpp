@@ -96,6 +96,10 @@ Deployment CombinedExplorer::ask() {
     return actor_->ask();
 }
 
+Deployment CombinedExplorer::repeat() const {
+    return actor_->repeat();
+}
+
 void CombinedExplorer::tell(const Counts& counts) {
     actor_->tell(counts);
     if (witness_) witness_->tell(counts);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "alidade/error.hpp"
+#include "alidade/model/impossible_transition.hpp"
 
 namespace alidade {
 
@@ -33,6 +35,17 @@ double least_candidate(const RewardFreeCertificate& certificate) {
     double least = certificate.candidates.front().second;
     for (const auto& [name, value] : certificate.candidates) least = std::min(least, value);
     return least;
+}
+
+RunContradiction impossible(const ModelContradiction& error, std::int64_t episodes) {
+    RunContradiction found{ContradictionKind::impossible_transition, error.what(), episodes};
+    if (const auto* seen = dynamic_cast<const ImpossibleTransition*>(&error)) {
+        found.step = seen->step();
+        found.state = seen->state();
+        found.action = seen->action();
+        found.successor = seen->successor();
+    }
+    return found;
 }
 
 }  // namespace
@@ -75,11 +88,33 @@ bool Exploration::take_if_better(Iterate& iterate) {
     return true;
 }
 
-void Exploration::certify() {
+template <class Action>
+bool Exploration::judged(bool despite, const Action& action) {
+    try {
+        action();
+        return true;
+    } catch (const ModelContradiction& error) {
+        if (!contradiction_)
+            contradiction_ = {ContradictionKind::empty_confidence_set, error.what(), explorer_->episodes()};
+        if (!despite) throw;
+        return false;
+    }
+}
+
+Deployment Exploration::next(bool despite) {
+    const Watch planning(spent_.plan);
+    Deployment deployment;
+    if (!judged(despite, [&] { deployment = explorer_->ask(); })) deployment = explorer_->repeat();
+    return deployment;
+}
+
+void Exploration::certify(bool despite) {
     const Watch watch(spent_.certify);
-    take_if_better(scheduled_);
+    // Without an earlier certificate there is nothing to hand over.
+    const bool certified =
+        judged(despite && scheduled_.knowledge.has_value(), [&] { take_if_better(scheduled_); });
     certified_at_ = explorer_->episodes();
-    trace_.push_back({certified_at_, scheduled_.bound, explorer_->replans()});
+    if (certified) trace_.push_back({certified_at_, scheduled_.bound, explorer_->replans()});
 }
 
 Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
@@ -93,21 +128,17 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
     };
     while (true) {
         const std::int64_t replans = explorer_->replans();
-        Deployment deployment;
-        {
-            const Watch planning(spent_.plan);
-            deployment = explorer_->ask();
-        }
-        if (certificate_due(explorer_->replans() != replans)) certify();
+        const Deployment deployment = next(options.despite_contradiction);
+        if (certificate_due(explorer_->replans() != replans)) certify(options.despite_contradiction);
         const bool target = met(scheduled_.bound);
         const std::int64_t left = options.episodes - explorer_->episodes();
         const bool interrupted = options.interrupted && options.interrupted();
         if (target || left <= 0 || interrupted) {
-            finish();
+            finish(options.despite_contradiction);
             if (target || met(final_->knowledge->certificate.bound)) return Stopped::target;
             return left <= 0 ? Stopped::budget : Stopped::interrupted;
         }
-        advance(system, deployment, std::min(left, deployment.episodes));
+        advance(system, deployment, std::min(left, deployment.episodes), options.despite_contradiction);
         if (options.observe)
             options.observe({explorer_->episodes(), explorer_->replans(),
                              std::min(scheduled_.bound, static_cast<double>(task_.horizon)),
@@ -115,30 +146,40 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
     }
 }
 
-void Exploration::advance(Deployer& system, const Deployment& deployment, std::int64_t episodes) {
+void Exploration::advance(Deployer& system, const Deployment& deployment, std::int64_t episodes,
+                          bool despite) {
     batch_.clear();
-    {
+    std::exception_ptr contradicted;
+    try {
         const Watch simulation(spent_.simulate);
         system.deploy(*deployment.policy, explorer_->episodes(), episodes, batch_);
+    } catch (const ModelContradiction& error) {
+        // The episode that showed it was run as well: it is not to be run again by those who go on.
+        batch_.add_episodes(1);
+        if (!contradiction_) contradiction_ = impossible(error, explorer_->episodes() + batch_.episodes());
+        contradicted = std::current_exception();
     }
-    const Watch planning(spent_.plan);
-    explorer_->tell(batch_);
-    counts_ += batch_;
+    {
+        const Watch planning(spent_.plan);
+        explorer_->tell(batch_);
+        counts_ += batch_;
+    }
+    if (contradicted && !despite) std::rethrow_exception(contradicted);
 }
 
 // The certificate at the end is reported but not remembered: a resumed run must not be able to tell
 // that it was ever stopped. What is handed over is computed once more from its evidence, as anybody can
 // later, and with more effort than there was on the way.
-void Exploration::finish() {
+void Exploration::finish(bool despite) {
     const Watch watch(spent_.certify);
     final_ = scheduled_;
-    if (explorer_->episodes() != certified_at_) take_if_better(*final_);
-    final_->knowledge = algorithm_.recompute(task_, final_->evidence, options_);
+    if (explorer_->episodes() != certified_at_) judged(despite, [&] { take_if_better(*final_); });
+    judged(despite, [&] { final_->knowledge = algorithm_.recompute(task_, final_->evidence, options_); });
 }
 
 const Exploration::Iterate& Exploration::handed_over() {
     if (final_) return *final_;
-    if (!scheduled_.knowledge) certify();
+    if (!scheduled_.knowledge) certify(false);
     return scheduled_;
 }
 
@@ -187,6 +228,7 @@ void Exploration::restore(const Record& memory, Counts counts) {
     scheduled_ = {};
     final_.reset();
     trace_.clear();
+    contradiction_.reset();
     if (!memory.numbers.contains("best_bound")) return;
     take_prefixed(memory.numbers, scheduled_.evidence.numbers);
     take_prefixed(memory.integers, scheduled_.evidence.integers);

@@ -57,6 +57,11 @@ HoeffdingExplorer::~HoeffdingExplorer() = default;
 
 Deployment HoeffdingExplorer::ask() {
     if (replan_due_) replan();
+    return repeat();
+}
+
+Deployment HoeffdingExplorer::repeat() const {
+    expects(policy_ != nullptr, "a deployment repeated before one was asked for");
     return {policy_, options_.schedule.batch(episodes_)};
 }
 

@@ -89,6 +89,11 @@ LikelihoodExplorer::LikelihoodExplorer(Task task, ExplorerOptions options)
 
 Deployment LikelihoodExplorer::ask() {
     if (replan_due_) replan();
+    return repeat();
+}
+
+Deployment LikelihoodExplorer::repeat() const {
+    expects(policy_ != nullptr, "a deployment repeated before one was asked for");
     return {policy_, options_.schedule.batch(counts_.episodes())};
 }
 

@@ -84,9 +84,61 @@ void write_identity(Database& database, const Identity& identity) {
     run_tables::write_meta(database, {{"created", now()}});
 }
 
+namespace {
+
+template <class T>
+void put(Values& values, const char* key, const std::optional<T>& value) {
+    if (value) values[key] = *value;
+}
+
+/// The value of a key that not every contradiction has.
+template <class T>
+std::optional<T> take_if_there(const Values& values, const std::string& key) {
+    if (!values.contains(key)) return std::nullopt;
+    return take<T>(values, key);
+}
+
+void write_contradiction(Database& database, const RunContradiction& found) {
+    Values values{{"kind", to_string(found.kind)}, {"what", found.what}, {"episodes", found.episodes}};
+    put<std::int64_t>(values, "step", found.step);
+    put<std::int64_t>(values, "state", found.state);
+    put<std::int64_t>(values, "action", found.action);
+    put<std::int64_t>(values, "successor", found.successor);
+    put(values, "level", found.level);
+    put(values, "log_evidence", found.log_evidence);
+    put(values, "threshold", found.threshold);
+    run_tables::add_contradiction(database);
+    run_tables::write_values(database, "contradiction", values);
+}
+
+std::optional<RunContradiction> read_contradiction(const Database& database) {
+    if (!run_tables::has_contradiction(database)) return std::nullopt;
+    const Values values = run_tables::read_values(database, "contradiction");
+    RunContradiction found;
+    try {
+        found.kind = parse_contradiction_kind(take<std::string>(values, "kind"));
+    } catch (const InvalidArgument& error) {
+        throw sqlite::Error(SQLITE_CORRUPT, error.what());
+    }
+    found.what = take<std::string>(values, "what");
+    found.episodes = take<std::int64_t>(values, "episodes");
+    found.step = take_if_there<std::int64_t>(values, "step");
+    found.state = take_if_there<std::int64_t>(values, "state");
+    found.action = take_if_there<std::int64_t>(values, "action");
+    found.successor = take_if_there<std::int64_t>(values, "successor");
+    found.level = take_if_there<double>(values, "level");
+    found.log_evidence = take_if_there<double>(values, "log_evidence");
+    found.threshold = take_if_there<double>(values, "threshold");
+    return found;
+}
+
+}  // namespace
+
 void write_checkpoint(Database& database, const RunCheckpoint& checkpoint) {
     run_tables::write_counts(database, checkpoint.counts);
     run_tables::write_record(database, "memory", checkpoint.memory);
+    if (checkpoint.contradiction && !run_tables::has_contradiction(database))
+        write_contradiction(database, *checkpoint.contradiction);
     run_tables::write_meta(database, {{"updated", now()}});
 }
 
@@ -95,6 +147,7 @@ std::optional<RunCheckpoint> read_checkpoint(const Database& database, const Pro
     RunCheckpoint checkpoint{run_tables::read_record(database, "memory"),
                              Counts(problem.shared_features(), problem.shape().horizon)};
     run_tables::read_counts(database, checkpoint.counts);
+    checkpoint.contradiction = read_contradiction(database);
     return checkpoint;
 }
 

@@ -188,6 +188,19 @@ bool written(const Database& database, const std::string& table) {
     return false;
 }
 
+bool has_contradiction(const Database& database) {
+    Statement table(database, "SELECT 1 FROM sqlite_master WHERE name = 'contradiction'");
+    Statement digest(database, "SELECT 1 FROM digests WHERE section = 'contradiction'");
+    const bool made = table.step(), digested = digest.step();
+    if (made != digested)
+        damaged("contradiction", made ? "its digest is missing" : "it is missing, but not its digest");
+    return made;
+}
+
+void add_contradiction(Database& database) {
+    database.execute(fmt::format("CREATE TABLE contradiction {}", value_columns));
+}
+
 void write_values(Database& database, const std::string& table, const Values& values) {
     Section section(database, table);
     insert_values(database, table, values);

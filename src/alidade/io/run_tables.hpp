@@ -23,6 +23,7 @@
 //   result(key, value)                  episodes, replans, reward_free, method, stopped
 //   knowledge(name, kind, part, data)   the evidence of the best iterate
 //   certificate(position, candidate, value)
+//   contradiction(key, value)           what contradicts the model; the table is there if something does
 //   digests(section, rows, digest)      of every table above but meta
 //
 // Times are in meta only: the same run writes the same rows to all other tables.
@@ -41,6 +42,11 @@ void create(sqlite::Database& database);
 std::int64_t pragma(const sqlite::Database& database, const std::string& name);
 /// Whether the table was ever written.
 bool written(const sqlite::Database& database, const std::string& table);
+/// Whether a contradiction was written. The table is made only then, so that a run without one is the same
+/// bytes as before there were any.
+bool has_contradiction(const sqlite::Database& database);
+/// Makes the table, to be written.
+void add_contradiction(sqlite::Database& database);
 
 // Writing replaces the table's rows and must happen inside a transaction. Reading throws sqlite::Error
 // (SQLITE_CORRUPT) if the rows are not those written.

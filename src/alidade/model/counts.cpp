@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "alidade/error.hpp"
+#include "alidade/model/impossible_transition.hpp"
 
 namespace alidade {
 
@@ -55,9 +56,10 @@ void Counts::add(std::span<const State> states, std::span<const Action> actions,
     };
     for (std::size_t h = 0; h + 1 < states.size(); ++h)
         if (entry_of(h) < 0)
-            throw ModelContradiction(
+            throw ImpossibleTransition(
                 fmt::format("step {}: state {}, action {} led to state {}, which no base model can produce",
-                            h, states[h], actions[h], states[h + 1]));
+                            h, states[h], actions[h], states[h + 1]),
+                static_cast<Step>(h), states[h], actions[h], states[h + 1]);
     for (std::size_t h = 0; h + 1 < states.size(); ++h)
         at(static_cast<Step>(h))[static_cast<std::size_t>(entry_of(h))] += times;
     episodes_ += times;

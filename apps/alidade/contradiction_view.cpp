@@ -1,0 +1,109 @@
+#include "contradiction_view.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "numbers.hpp"
+#include "table.hpp"
+
+namespace alidade::app {
+
+using nlohmann::ordered_json;
+
+void add_fit_flags(CLI::App& command, FitFlags& flags) {
+    command
+        .add_option("--fit-level", flags.level,
+                    "Probability of calling a right model contradicted; 0: no check")
+        ->capture_default_str();
+    command.add_flag("--despite-contradiction", flags.despite,
+                     "Go on, and do not exit with 4, though the data contradict the model; it is said all "
+                     "the same");
+}
+
+Standing standing_of(const Problem& problem, const Counts& counts,
+                     const std::optional<RunContradiction>& known, const FitFlags& flags) {
+    Standing standing{fit_of(problem, counts, flags.level), known, flags.despite};
+    if (!known && standing.fit) standing.contradiction = contradiction_of(*standing.fit, counts.episodes());
+    return standing;
+}
+
+Standing standing_of(const RunStore& store, const FitFlags& flags) {
+    require_fit_level(flags.level);
+    const auto checkpoint = store.checkpoint();
+    if (!checkpoint) return {.despite = flags.despite};
+    return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags);
+}
+
+ordered_json to_json(const RunContradiction& found) {
+    ordered_json object;
+    object["kind"] = to_string(found.kind);
+    object["what"] = found.what;
+    object["episodes"] = found.episodes;
+    const auto put = [&](const char* key, const auto& value) {
+        if (value) object[key] = *value;
+    };
+    put("step", found.step);
+    put("state", found.state);
+    put("action", found.action);
+    put("successor", found.successor);
+    put("level", found.level);
+    put("log_evidence", found.log_evidence);
+    put("threshold", found.threshold);
+    return object;
+}
+
+void add_standing(ordered_json& object, const Standing& standing, const Problem& problem) {
+    if (standing.fit) object["model_check"] = to_json(*standing.fit, problem);
+    if (standing.contradiction) object["contradiction"] = to_json(*standing.contradiction);
+}
+
+std::string describe_contradiction(const Standing& standing, const Problem& problem, const Voice& voice) {
+    if (!standing.contradiction) return {};
+    const RunContradiction& found = *standing.contradiction;
+    std::string text;
+    if (standing.fit && standing.fit->contradicted) {
+        text = describe(*standing.fit, problem, voice);
+        if (found.kind == ContradictionKind::model_check) return text;
+    }
+    return text + paragraph(fmt::format("The data CONTRADICT the model, as was found after {} episodes: {}. "
+                                        "Every bound assumes that the model holds, and more data do not undo "
+                                        "this: do not rely on them.",
+                                        with_commas(found.episodes), found.what),
+                            voice.width());
+}
+
+std::string describe(const Standing& standing, const Problem& problem, const Voice& voice) {
+    const std::string text = describe_contradiction(standing, problem, voice);
+    if (!standing.fit || standing.fit->contradicted) return text;
+    if (text.empty()) return describe(*standing.fit, problem, voice);
+    return text +
+           fmt::format("{} log evidence {:.1f} by now (contradicted from {:.1f}); what was found stands\n",
+                       voice.bold("Model check:"), standing.fit->log_evidence, standing.fit->threshold);
+}
+
+void insist(const Standing& standing, const Voice& voice) {
+    if (!standing.contradiction) return;
+    voice.insist(
+        fmt::format("{}: the data contradict the mixture, on which all bounds rest; do not rely on them{}.",
+                    standing.despite ? "warning" : "error",
+                    standing.despite ? "" : " (exit code 4; --despite-contradiction accepts this)"));
+}
+
+Contradiction refusal(const RunContradiction& found, const std::string& folder, const std::string& refused) {
+    return {
+        fmt::format("the data contradict the model: {}", found.what),
+        {fmt::format("run folder '{}', found after {} episodes", folder, with_commas(found.episodes)),
+         fmt::format("every bound assumes that the model holds, and more data do not undo this; {}", refused),
+         "add a base model that explains the data, or look into it with --despite-contradiction, which "
+         "goes on and says so"},
+        found};
+}
+
+std::string to_json_text(const Contradiction& error) {
+    ordered_json object = ordered_json::parse(to_json_text(static_cast<const UserError&>(error)));
+    if (error.found()) object["contradiction"] = to_json(*error.found());
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace alidade::app

@@ -1,0 +1,50 @@
+#include "alidade/explore/run_contradiction.hpp"
+
+#include <fmt/format.h>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+std::string to_string(ContradictionKind kind) {
+    switch (kind) {
+        case ContradictionKind::impossible_transition:
+            return "impossible-transition";
+        case ContradictionKind::empty_confidence_set:
+            return "empty-confidence-set";
+        case ContradictionKind::model_check:
+            break;
+    }
+    return "model-check";
+}
+
+ContradictionKind parse_contradiction_kind(std::string_view name) {
+    for (const ContradictionKind kind :
+         {ContradictionKind::impossible_transition, ContradictionKind::empty_confidence_set})
+        if (to_string(kind) == name) return kind;
+    expects(name == to_string(ContradictionKind::model_check),
+            "kind of contradiction '{}'; must be impossible-transition, empty-confidence-set or model-check",
+            name);
+    return ContradictionKind::model_check;
+}
+
+std::optional<RunContradiction> contradiction_of(const ModelFit& fit, std::int64_t episodes) {
+    if (!fit.contradicted) return std::nullopt;
+    RunContradiction found;
+    found.what = fmt::format(
+        "the evidence against every mixture of the base models is e^{:.1f}; were one of them right, it would "
+        "ever reach e^{:.1f} with probability {} at most",
+        fit.log_evidence, fit.threshold, fit.level);
+    found.episodes = episodes;
+    found.level = fit.level;
+    found.log_evidence = fit.log_evidence;
+    found.threshold = fit.threshold;
+    if (!fit.worst) return found;
+    found.step = fit.worst->step;
+    found.state = fit.worst->state;
+    found.action = fit.worst->action;
+    found.successor = fit.worst->successor;
+    return found;
+}
+
+}  // namespace alidade
