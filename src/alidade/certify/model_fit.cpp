@@ -9,6 +9,7 @@
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/error.hpp"
 #include "alidade/estimate/maximum_likelihood.hpp"
+#include "alidade/theory/log_gamma.hpp"
 
 namespace alidade {
 
@@ -48,8 +49,8 @@ void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64
     if (visits == 0 || m == 1) return;
     const double half = static_cast<double>(m) / 2, n = static_cast<double>(visits);
     LogSum sum;
-    sum.add(std::lgamma(half));
-    sum.add(-std::lgamma(n + half));
+    sum.add(detail::log_gamma(half));
+    sum.add(-detail::log_gamma(n + half));
     Misfit misfit{step, pair / features.actions(), pair % features.actions(), 0, visits};
     double surplus = -std::numeric_limits<double>::infinity();
     for (Index j = 0; j < m; ++j) {
@@ -57,8 +58,8 @@ void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64
         if (count == 0) continue;
         const auto seen = static_cast<double>(count);
         const double probability = predicted(features, first + j, weights);
-        sum.add(std::lgamma(seen + 0.5));
-        sum.add(-std::lgamma(0.5));
+        sum.add(detail::log_gamma(seen + 0.5));
+        sum.add(-detail::log_gamma(0.5));
         sum.add(-seen * std::log(probability));
         // The probability itself is a sum of d products, and the weights sum to one up to rounding.
         sum.size += seen * static_cast<double>(weights.size());

@@ -80,13 +80,15 @@ TotalVarianceBound total_variance_bound(const LearnedModel& learned, const Devia
     // the bound falls to the cap, slowly: from there the search would not come back.
     for (const double growth : {1e-4, 0.03, 0.5})
         for (const double scale : {0.5, 1.0, 2.0}) attempt(scale * balance, growth);
-    for (double factor = 2; factor > 1.1; factor = std::sqrt(factor)) {
+    double factor = 2;
+    while (factor > 1.1) {
         for (const double by : {factor, 1 / factor})
             while (attempt(best.weights.variance * by, best.weights.growth)) {
             }
         for (const double by : {factor, 1 / factor})
             while (attempt(best.weights.variance, best.weights.growth * by)) {
             }
+        factor = std::sqrt(factor);
     }
     return best;
 }

@@ -77,9 +77,9 @@ Projection project(const ParameterSet& parameters, const Vector& coordinates, co
     expects(coordinates.allFinite(), "estimate has coordinates that are not finite; all must be");
     expects(parameters.kind() != ParameterSetKind::ball,
             "projection onto the ball is not available; use the polytope of the features");
-    const Projection result = parameters.kind() == ParameterSetKind::polytope
-                                  ? detail::project_onto_polytope(parameters, coordinates, factor)
-                                  : onto_convex_weights(space, coordinates, factor);
+    Projection result = parameters.kind() == ParameterSetKind::polytope
+                            ? detail::project_onto_polytope(parameters, coordinates, factor)
+                            : onto_convex_weights(space, coordinates, factor);
     // Also where a squared distance overflows: residual and gap must be numbers to claim anything.
     expects(std::isfinite(result.residual) && std::isfinite(result.gap),
             "estimate of norm {:.4g} in the metric of a factor of norm {:.4g} has residual {} and gap {}; "

@@ -94,6 +94,7 @@ Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const Ex
     WidthTable widths(regression.sets(), *task.features);
     const auto sets = regression.solve(read_statistics(evidence, widths.sets, regression.dimension()));
     std::vector<Matrix> metrics;
+    metrics.reserve(sets.size());
     for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
     WidthOptions effort = detail::thorough(widths);
     effort.method = options.constants.width;

@@ -232,6 +232,7 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const Exp
     const std::vector<LikelihoodRows> rows = likelihood_rows(counts, task.homogeneous);
     const std::vector<LikelihoodSet> sets = likelihood_sets(rows, wanted, starts);
     std::vector<ConfidenceSet> ellipsoids;
+    ellipsoids.reserve(sets.size());
     for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
     return detail::knowledge_of(task, std::move(ellipsoids), options.delta, effort, options.threads,
                                 counts.episodes());

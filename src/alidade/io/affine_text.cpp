@@ -17,7 +17,7 @@ public:
         : text_(text), names_(names), place_(place) {}
 
     Affine parse() {
-        const Affine result = sum();
+        Affine result = sum();
         skip_blanks();
         refuse_unless(position_ == text_.size(), "something is left over");
         bool finite = std::isfinite(result.constant);

@@ -90,6 +90,7 @@ std::string last_lines(const std::string& talk) {
             what = fmt::format("took longer than its {} s and was killed", time_limit);
             break;
         case ChildEnd::Reason::signalled:
+            // glibc keeps the text of each thread apart. NOLINTNEXTLINE(concurrency-mt-unsafe)
             what = fmt::format("was ended by signal {} ({})", end.code, strsignal(end.code));
             break;
         default:

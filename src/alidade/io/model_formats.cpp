@@ -141,6 +141,7 @@ std::string_view name_of(BranchKind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
+// A table, however long. NOLINTNEXTLINE(readability-function-size)
 const std::vector<ModelFormat>& model_formats() {
     static const std::vector<ModelFormat> formats = {
         {.name = "drn",

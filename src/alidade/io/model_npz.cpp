@@ -39,11 +39,11 @@ void write_surroundings(NpzWriter& out, const MixtureModel& model, std::span<con
 
 Index one_integer(const NpzArrays& arrays, std::string_view name, std::string_view file) {
     const NpyArray& array = find_array(arrays, name, file);
-    constexpr std::int64_t largest = 0x7fffffff;
+    constexpr std::int64_t most = 0x7fffffff;
     expects(array.kind() == NpyKind::integer && array.integers.size() == 1 && array.integers[0] >= 1 &&
-                array.integers[0] <= largest,
+                array.integers[0] <= most,
             "{}: array '{}' has type '{}' and shape ({}); it must be one integer from 1 to {}", file, name,
-            array.dtype, fmt::join(array.shape, ", "), largest);
+            array.dtype, fmt::join(array.shape, ", "), most);
     return array.integers[0];
 }
 

@@ -130,6 +130,7 @@ void decode(NpyArray& array, const NpyDtype& type, std::size_t count, std::strin
                 const T value = load<T>(data.data() + sizeof(T) * i);
                 expects(std::in_range<std::int64_t>(value),
                         "{}: element {} is {}, which 64 signed bits cannot hold", where, i, value);
+                // Eight bits are a number here. NOLINTNEXTLINE(bugprone-signed-char-misuse)
                 array.integers[i] = static_cast<std::int64_t>(value);
             }
         });

@@ -36,6 +36,7 @@ struct Annotation {
 };
 
 /// The index, and the names in the order in which the file lists them.
+// JSON's destructor may allocate. NOLINTNEXTLINE(bugprone-exception-escape)
 struct UmbIndex {
     json document;
     std::vector<std::string> reward_ids, ap_ids;

@@ -198,7 +198,7 @@ std::vector<fs::path> write_prism(const fs::path& path, const ExplicitRows& rows
         rows.read(state, row);
         writer.add(row, state);
     }
-    const std::vector<fs::path> files = writer.finish();
+    std::vector<fs::path> files = writer.finish();
     remove_leftovers(path, files);
     return files;
 }

@@ -35,9 +35,10 @@ RequestParameter integer(std::string name, std::string default_value, double min
 }
 
 RequestParameter word(std::string name, std::vector<std::string> choices, std::string meaning) {
+    std::string first = choices.front();
     return {.name = std::move(name),
             .kind = ParameterKind::text,
-            .default_value = choices.front(),
+            .default_value = std::move(first),
             .meaning = std::move(meaning),
             .choices = std::move(choices)};
 }

@@ -38,7 +38,7 @@ double scaled_deviance(double m, double t) {
 
 }  // namespace
 
-BinomialLaw::BinomialLaw(std::int64_t trials_, double p_) : trials(trials_), p(p_) {
+BinomialLaw::BinomialLaw(std::int64_t number, double probability) : trials(number), p(probability) {
     // 2^11 divides the first part, hence a double holds it exactly.
     const std::int64_t low = trials & 0x7FF;
     const auto high = static_cast<double>(trials - low);

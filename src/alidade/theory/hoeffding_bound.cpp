@@ -26,8 +26,8 @@ double hoeffding_iota2(const BoundSetting& setting, double episodes) {
 double hoeffding_radius(const BoundSetting& setting, double episodes) {
     const auto H = static_cast<double>(setting.horizon);
     const auto d = static_cast<double>(setting.features);
-    constexpr double bias = 1;  // sqrt(lambda) B, as lambda = B^-2
-    return H * std::sqrt(d * hoeffding_iota1(setting, episodes)) + bias;
+    constexpr double ridge_bias = 1;  // sqrt(lambda) B, as lambda = B^-2
+    return H * std::sqrt(d * hoeffding_iota1(setting, episodes)) + ridge_bias;
 }
 
 double hoeffding_guarantee(const BoundSetting& setting, double episodes) {

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "alidade/error.hpp"
+#include "log_gamma.hpp"
 
 namespace alidade {
 
@@ -16,8 +17,8 @@ namespace {
 double log_gamma_ratio(double t, Index halves) {
     double sum = 0, from = t + 0.5;
     if (halves % 2 == 1) {
-        const double whole = std::lgamma(t + 1), unit = 8 * std::numeric_limits<double>::epsilon();
-        sum += t < 1e4 ? whole - std::lgamma(t + 0.5) + unit * std::abs(whole)
+        const double whole = detail::log_gamma(t + 1), unit = 8 * std::numeric_limits<double>::epsilon();
+        sum += t < 1e4 ? whole - detail::log_gamma(t + 0.5) + unit * std::abs(whole)
                        : 0.5 * std::log(t + 1 / std::numbers::pi);
         from = t + 1;
     }
@@ -32,17 +33,17 @@ double mixture_regret(double observations, Index features) {
             observations, features);
     if (features == 1) return 0;
     const double half = static_cast<double>(features) / 2, t = observations;
-    return std::lgamma(0.5) - std::lgamma(half) + log_gamma_ratio(t, features - 1) + 1e-12;
+    return detail::log_gamma(0.5) - detail::log_gamma(half) + log_gamma_ratio(t, features - 1) + 1e-12;
 }
 
 double log_simplex_volume(Index features) {
     const auto d = static_cast<double>(features);
-    return 0.5 * std::log(d) - std::lgamma(d);
+    return 0.5 * std::log(d) - detail::log_gamma(d);
 }
 
 double log_ball_volume(Index dimension) {
     const auto n = static_cast<double>(dimension);
-    return n / 2 * std::log(std::numbers::pi) - std::lgamma(n / 2 + 1);
+    return n / 2 * std::log(std::numbers::pi) - detail::log_gamma(n / 2 + 1);
 }
 
 double kappa(double x) {
