@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "alidade/explore/catalogue.hpp"
@@ -76,14 +78,39 @@ void require_free(const LearnArguments& given) {
          "--overwrite"});
 }
 
+/// Whether two files hold the same bytes; empty ones, and those that cannot be read, do not count.
+bool same_bytes(const std::string& one, const std::string& other) {
+    std::error_code failed;
+    const std::uintmax_t size = std::filesystem::file_size(one, failed);
+    if (failed || size == 0 || std::filesystem::file_size(other, failed) != size || failed) return false;
+    std::ifstream first(one, std::ios::binary), second(other, std::ios::binary);
+    std::vector<char> left(1 << 16), right(left.size());
+    while (first && second) {
+        first.read(left.data(), std::ssize(left));
+        second.read(right.data(), std::ssize(right));
+        if (first.gcount() != second.gcount() ||
+            !std::equal(left.begin(), left.begin() + first.gcount(), right.begin()))
+            return false;
+    }
+    return first.eof() && second.eof();
+}
+
 void require_different_files(const std::vector<std::string>& files) {
     std::error_code ignored;
     for (std::size_t i = 0; i < files.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
+        for (std::size_t j = 0; j < i; ++j) {
             if (files[i] == files[j] || std::filesystem::equivalent(files[i], files[j], ignored))
                 throw UserError(fmt::format("--episodes names '{}' twice", files[i]),
                                 {"the command line", "episodes that are counted twice void every bound",
                                  "name every file once"});
+            if (same_bytes(files[j], files[i]))
+                throw UserError(
+                    fmt::format("--episodes names '{}' and '{}', which hold the same bytes", files[j],
+                                files[i]),
+                    {"the command line", "episodes that are counted twice void every bound",
+                     "name the log once; episodes that really happened twice belong in one file, with "
+                     "\"count\""});
+        }
 }
 
 Counts read_logs(const LearnArguments& given, const Problem& problem) {

@@ -76,6 +76,51 @@ protected:
     }
 };
 
+TEST_F(Learn, RefusesOneLogUnderTwoNames) {
+    explore_and_log();
+    write_text(path("copy.jsonl"), text_of(path("log.jsonl")));
+    expect_refused({"--episodes", "log.jsonl", "--episodes", "copy.jsonl", "-o", "run"},
+                   "'log.jsonl' and 'copy.jsonl', which hold the same bytes");
+    EXPECT_FALSE(std::filesystem::exists(path("run")));
+    // As long, but another log.
+    std::string other = text_of(path("log.jsonl"));
+    other.replace(other.find("[0"), 2, "[ 0").erase(other.find(", ") + 1, 1);
+    write_text(path("copy.jsonl"), other);
+    EXPECT_EQ(learn("apart", {"--episodes", "copy.jsonl"}).code, 0);
+}
+
+/// A problem in which state 2 follows with probability `tiny` under one base model only, and a log that saw
+/// it.
+void write_rare_problem(const std::filesystem::path& folder, const std::string& tiny) {
+    std::filesystem::create_directories(folder);
+    write_text(folder / "problem.toml",
+               "[problem]\nname = \"rare\"\nhorizon = 3\ninitial_state = 0\n"
+               "[[base]]\nfile = \"a.tra\"\n[[base]]\nfile = \"b.tra\"\n");
+    write_text(folder / "a.tra", "3 3 5\n0 0 0 0.5\n0 0 1 0.5\n0 0 2 " + tiny + "\n1 0 1 1\n2 0 2 1\n");
+    write_text(folder / "b.tra", "3 3 4\n0 0 0 0.3\n0 0 1 0.7\n1 0 1 1\n2 0 2 1\n");
+    write_text(folder / "log.jsonl",
+               "{\"states\": [0, 2, 2], \"actions\": [0, 0, 0]}\n"
+               "{\"states\": [0, 1, 1], \"actions\": [0, 0, 0], \"count\": 50}\n"
+               "{\"states\": [0, 0, 1], \"actions\": [0, 0, 0], \"count\": 30}\n");
+}
+
+// The likelihood depends on a row up to a factor only, so the weights must be the same; what was seen is so
+// unlikely that the model check says so.
+TEST_F(Learn, TakesTransitionsOfAnyProbability) {
+    std::optional<json> usual;
+    for (const std::string tiny : {"1e-20", "1e-165", "1e-300", "5e-324"}) {
+        write_rare_problem(path("rare"), tiny);
+        const Outcome learned =
+            run({"learn", "rare", "--episodes", "rare/log.jsonl", "-o", "run", "--json", "--overwrite"});
+        ASSERT_EQ(learned.code, 4) << learned.err;
+        const json object = learned.object();
+        if (!usual) usual = object;
+        EXPECT_NEAR(object["weights"][0][0], (*usual)["weights"][0][0], 1e-9) << tiny;
+        EXPECT_NEAR(object["certificate"]["reward_free"], (*usual)["certificate"]["reward_free"], 1e-6);
+        EXPECT_TRUE(object["model_check"]["log_evidence"].is_number()) << tiny;
+    }
+}
+
 TEST_F(Learn, CertifiesLogsAsExplorationCertifiesTheSameCounts) {
     const json explored = explore_and_log();
     const Outcome outcome = learn("learned");

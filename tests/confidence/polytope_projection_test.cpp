@@ -126,6 +126,92 @@ TEST(PolytopeProjection, ObeysPythagorasForEveryMember) {
     }
 }
 
+/// A bound of the norm that leaves a ball about the centre smaller than the polytope.
+Instance tight_instance(std::uint64_t seed, Index d, double decades) {
+    Stream random = support::test_stream(seed, 12);
+    const Shape shape{4, 2, 2};
+    const double bound = 1 + std::pow(10.0, -4 * sample_uniform(random));
+    ParameterSet parameters =
+        ParameterSet::polytope(support::random_signed_features(random, shape, d, 3, bound));
+    const Matrix metric = support::random_metric(random, d - 1, decades);
+    return {std::move(parameters), random_point(random, d - 1, 1), support::lower_factor(metric)};
+}
+
+TEST(PolytopeProjection, IsAMemberOfTheNormBallToo) {
+    Index pulled = 0, both = 0;
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(300, 60); ++seed) {
+        const Index d = 2 + static_cast<Index>(seed % 6);
+        const Instance instance = tight_instance(seed, d, seed % 3 == 0 ? 8 : 2);
+        const double radius = instance.parameters.radius();
+        const Projection projection = run(instance);
+        EXPECT_LE(projection.coordinates.norm(), radius * (1 + 1e-14)) << "seed " << seed;
+        EXPECT_TRUE(instance.parameters.contains(projection.weights, 1e-12)) << "seed " << seed;
+        if (projection.coordinates.norm() < radius * (1 - 1e-9)) continue;
+        ++pulled;
+        both += projection.active > 0;
+        EXPECT_LE(projection.kkt_residual, seed % 3 == 0 ? 1e-6 : 1e-10) << "seed " << seed;
+        // No member is nearer, and none beats the point to first order by more than the gap.
+        const Vector offset = instance.factor.transpose() * (instance.coordinates - projection.coordinates);
+        EXPECT_NEAR(offset.norm(), projection.residual, 1e-12 * (1 + offset.norm()));
+        Stream random = support::test_stream(seed, 13);
+        for (int k = 0; k < 40; ++k) {
+            Vector member = random_member(random, instance.parameters);
+            // Out to the boundary of the ball, where that is inside the polytope; else it was inside already.
+            if (k % 2 == 0 || member.norm() > radius) member *= std::min(1.0, radius / member.norm());
+            if (k % 3 == 0) member = 0.5 * (member + projection.coordinates);
+            ASSERT_TRUE(instance.parameters.contains(instance.parameters.space().weights(member), 1e-9));
+            const Vector between = instance.factor.transpose() * (member - projection.coordinates);
+            const double slack = 1e-11 * (between.squaredNorm() + offset.squaredNorm());
+            EXPECT_LE(offset.dot(between), projection.gap + slack) << "seed " << seed;
+            EXPECT_GE((offset - between).norm(), projection.residual - std::sqrt(2 * projection.gap) - 1e-9);
+        }
+    }
+    EXPECT_GE(pulled, support::repetitions(60));
+    EXPECT_GE(both, support::repetitions(10));
+}
+
+// By hand: in the plane, |zeta| <= R and the metric diag(4, 1); the nearest point to (3, 4) R on the circle
+// solves zeta = (4 * 3R / (4 + nu), 4R / (1 + nu)), |zeta| = R.
+TEST(PolytopeProjection, OntoTheBallAloneSolvesTheSecularEquation) {
+    Stream random = support::test_stream(3, 14);
+    const ParameterSet parameters =
+        ParameterSet::polytope(support::random_signed_features(random, {4, 2, 2}, 3, 3, 1 + 1e-9));
+    const double radius = parameters.radius();
+    double low = 0, high = 1e6;
+    const auto point = [&](double pull) {
+        return Vector((Vector(2) << 12 * radius / (4 + pull), 4 * radius / (1 + pull)).finished());
+    };
+    for (int step = 0; step < 200; ++step) {
+        const double pull = 0.5 * (low + high);
+        (point(pull).norm() > radius ? low : high) = pull;
+    }
+    const Projection projection = project(parameters, (Vector(2) << 3 * radius, 4 * radius).finished(),
+                                          (Matrix(2, 2) << 2.0, 0.0, 0.0, 1.0).finished());
+    EXPECT_EQ(projection.active, 0);
+    EXPECT_LE((projection.coordinates - point(high)).norm(), 1e-11 * radius);
+    EXPECT_LE(projection.gap, 1e-10 * radius * radius);
+}
+
+TEST(PolytopeProjection, SaysWhichNormWouldBeEnough) {
+    // theta = (1, x, y): state 0 asks for x >= 1 and state 1 for y >= 1, each of which a norm of 1.6 allows,
+    // but both need sqrt(3).
+    SignedFeatures data{
+        2, 1, 3, {0, 2, 4}, {0, 1, 0, 1}, {-0.2, 0.2, 0, 1.2, -0.2, 0, -0.2, 0, 0.2, 1.2, 0, -0.2}, 2};
+    const auto attempt = [&](double bound) {
+        data.norm_bound = bound;
+        return project(ParameterSet::polytope(FeatureMap::from_features(data)), Vector::Zero(2),
+                       Matrix::Identity(2, 2));
+    };
+    EXPECT_LE((attempt(1.8).weights - Vector::Ones(3)).norm(), 1e-12);
+    EXPECT_LE((attempt(std::sqrt(3.0)).weights - Vector::Ones(3)).norm(), 1e-7);
+    try {
+        attempt(1.6);
+        ADD_FAILURE() << "weights of norm sqrt(3) at least were found within 1.6";
+    } catch (const InvalidArgument& error) {
+        EXPECT_NE(std::string(error.what()).find("is 1.73205"), std::string::npos) << error.what();
+    }
+}
+
 TEST(PolytopeProjection, LeavesAMemberWhereItIs) {
     Instance instance = random_instance(1, {5, 2, 2}, 4, 4, 2);
     Stream random = support::test_stream(1, 5);

@@ -4,8 +4,11 @@
 #include <cmath>
 
 #include "alidade/audit/audit.hpp"
+#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/initial_step.hpp"
 #include "support/effort.hpp"
@@ -59,6 +62,66 @@ TEST(SignedFeatures, AreExploredWithCoverage) {
                  "hoeffding", tally);
     EXPECT_LE(tally.failures, support::allowed_failures(runs));
     EXPECT_EQ(tally.violations, 0);
+}
+
+/// Random signed features whose norm bound is little more than what the truth needs.
+Problem tight_problem(std::uint64_t seed) {
+    Stream random = support::test_stream(seed, 33);
+    const Shape shape{3 + sample_index(random, 3), 1 + sample_index(random, 3), 2 + sample_index(random, 4)};
+    const Index d = 2 + sample_index(random, 3);
+    ProblemDescription parts;
+    parts.name = "tight";
+    parts.features = std::make_shared<const FeatureMap>(support::random_signed_features(
+        random, shape, d, 2 + sample_index(random, 2), 1 + std::pow(10.0, -4 * sample_uniform(random))));
+    parts.horizon = shape.horizon;
+    parts.homogeneous = sample_index(random, 2) == 0;
+    parts.truth = Matrix::Zero(parts.homogeneous ? 1 : shape.horizon, d);
+    parts.truth->col(0).setOnes();
+    return Problem(parts);
+}
+
+/// What is handed over must be possible: the weights are members, and everything that is said of the truth on
+/// the event holds of the model, too.
+void expect_member(const LearnedModel& learned, std::uint64_t seed) {
+    for (const ConfidenceSet& set : learned.sets()) {
+        EXPECT_TRUE(set.parameters().contains(set.weights(), 1e-11)) << "seed " << seed;
+        EXPECT_LE(set.depth(set.weights()), 1 + 1e-9) << "seed " << seed;
+    }
+    const FeatureMap& features = learned.model().features();
+    for (Step h = 0; h + 1 < learned.shape().horizon; ++h) {
+        const auto law = learned.model().probabilities(h);
+        const SupportFunction support = learned.set(h).support_function();
+        for (Index e = 0; e < features.entries(); ++e) {
+            const Interval range = learned.set(h).range(features.phi(e));
+            EXPECT_GE(law[at(e)], range.lower - 1e-11) << "seed " << seed;
+            EXPECT_LE(law[at(e)], range.upper + 1e-11) << "seed " << seed;
+            EXPECT_LE(law[at(e)], support.bracket(features.phi(e)).upper + 1e-9) << "seed " << seed;
+        }
+    }
+    Stream random = support::test_stream(seed, 34);
+    for (int r = 0; r < 3; ++r) {
+        const Reward reward = support::random_reward(random, learned.shape());
+        for (const Policy& policy : {backward_induction(learned.model(), reward).policy,
+                                     support::random_stochastic_policy(random, learned.shape())}) {
+            const RewardCertificate certificate = certify_reward(learned, reward, policy);
+            const double value = evaluate(learned.model(), policy, reward).value;
+            EXPECT_GE(value, certificate.value.lower) << "seed " << seed;
+            EXPECT_LE(value, certificate.value.upper) << "seed " << seed;
+        }
+    }
+}
+
+TEST(SignedFeatures, TheModelHandedOverIsAMemberOfItsOwnSets) {
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(60, 20); ++seed) {
+        const Problem problem = seed % 4 == 3 ? hard_problem(3, 4, seed) : tight_problem(seed);
+        CountSplittingDeployer system(problem.true_model(), seed);
+        Exploration exploration(task_of(problem), find_explorer(seed % 2 == 0 ? "hoeffding" : "uniform"),
+                                {.delta = 0.1, .seed = seed});
+        for (const std::int64_t episodes : {1, 30, 1000}) {
+            exploration.run(system, {.episodes = episodes});
+            expect_member(exploration.best().learned, seed);
+        }
+    }
 }
 
 TEST(SignedFeatures, AreLearned) {

@@ -35,6 +35,10 @@ public:
     /// Requires applies(learned).
     DivergenceTable(const LearnedModel& learned, Divergence divergence);
 
+    /// Throws InvalidArgument unless it is of that divergence and has a number for every set and pair of the
+    /// model, to which it `applies`: one divergence is no bound of the other.
+    void require_fit(const LearnedModel& learned, Divergence divergence) const;
+
     double at(Step h, Index pair) const noexcept {
         return values_[static_cast<std::size_t>((homogeneous_ ? 0 : h) * pairs_ + pair)];
     }
@@ -42,6 +46,7 @@ public:
 private:
     Index pairs_;
     bool homogeneous_;
+    Divergence divergence_;
     std::vector<double> values_;  // sets x pairs
 };
 

@@ -29,11 +29,13 @@ struct RewardCertificate {
 /// Certifies by the recursions of [theory §3g]:
 ///   U_h = max_a min(H-h, r + max_{theta in C_h} theta.phi_U),  L_h = max(0, r + min theta.phi_L) along
 /// the policy, and likewise the upper value of the policy. `plain` is U - L; `advantage` and `gap` bound the
-/// loss itself and can prove it to be exactly 0, see advantage.hpp.
+/// loss itself and can prove it to be exactly 0, see advantage.hpp. `value` is what the interval of these
+/// recursions and that of AdvantageBounds have in common.
 RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy);
 
 /// The same, and the reward-free certificate plus the policy's shortfall in the model, which holds on the
-/// same event, as the further method `reward-free`.
+/// same event, as the further method `reward-free`. Throws InvalidArgument if the knowledge has no
+/// certificate, or one that fails more often than its sets.
 RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy);
 
 /// The same for many rewards: what `advantage` needs to know of the learned model's deviations is given, not

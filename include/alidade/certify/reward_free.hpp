@@ -62,6 +62,8 @@ struct RewardFreeOptions {
 /// The last three are for base models without misspecification, and left out otherwise.
 /// The bound is twice the value at the start, plus a rounding slack. Contributions are those of `coupling`
 /// where it is asked for, else of `model`: they say where to look, also when `span` is the smallest.
+/// Throws InvalidArgument unless the deviations fit the model (DeviationTable::require_fit), as all
+/// recursions do.
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
                                           const RewardFreeOptions& options = {});
 

@@ -47,8 +47,8 @@ struct RobustPlan {
 RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward,
                        WorstCase worst = WorstCase::closed_form);
 
-/// What any policy is guaranteed and gives up, with the closed forms: its guarantee is the lower end of its
-/// reward certificate's value.
+/// What any policy is guaranteed and gives up, with the closed forms. The guarantee is that of the recursion
+/// above, which a robust plan maximises; the lower end of its reward certificate's value is at least this.
 Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy);
 
 /// The same plan behind the interface of all planners. It plans on the sets of the learned model that it was

@@ -103,6 +103,8 @@ private:
     static constexpr Index most_coordinates = 32;  // beyond, balls are not cut
 
     std::size_t features_size() const noexcept { return static_cast<std::size_t>(features()); }
+    /// `range` of a direction whose largest element is `size`, by that of a multiple.
+    Interval scaled_range(std::span<const double> direction, double size) const;
     double cut_half_width(std::array<double, most_coordinates> w, double square, double length,
                           double sign) const;
 

@@ -15,7 +15,8 @@ public:
     /// `sets` has one element a learned step (H-1), or one if `homogeneous`; none if H = 1. The last
     /// step, which no reward depends on, gets the centre of the parameters, or some member where features are
     /// general. `misspecification` in [0, 1) is how far, in total variation, a true transition law may be
-    /// from the mixture's.
+    /// from the mixture's; the sets must allow for it (those of regression do if they are told, those of
+    /// likelihood cannot). Throws InvalidArgument unless all sets are about the weights of `features`.
     LearnedModel(SharedFeatures features, Index horizon, StartLaw start, bool homogeneous,
                  std::vector<ConfidenceSet> sets, double delta, double misspecification = 0);
 

@@ -20,9 +20,9 @@ struct Projection {
 /// Projects centre + basis * `coordinates` onto the parameter set in the norm of the precision with lower
 /// Cholesky factor `factor` (p x p, in tangent coordinates) by a dual active-set method. Whatever the method
 /// did, `residual` and `gap` are measured at the point returned, so that the radius
-/// sqrt(beta^2 - residual^2 + 2 gap) is rigorous. For the polytope of general features |theta| <= B is used
-/// to bound the gap, but not projected onto: the point may lie outside the ball. Throws InvalidArgument
-/// naming the state, action and successor whose probability must be negative if no weights are well defined.
+/// sqrt(beta^2 - residual^2 + 2 gap) is rigorous. The point is a member: for the polytope of general features
+/// |theta| <= B as well. Throws InvalidArgument if there is no member, naming the state, action and successor
+/// whose probability must be negative, or the least norm that weights can have.
 Projection project(const ParameterSet& parameters, const Vector& coordinates, const Matrix& factor);
 
 }  // namespace alidade

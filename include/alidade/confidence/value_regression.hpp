@@ -50,6 +50,7 @@ public:
 
     ValueRegression(Setting setting, RegressionConstants constants);
 
+    const Setting& setting() const noexcept { return setting_; }
     const ParameterSet& parameters() const noexcept { return parameters_; }
     const RegressionConstants& constants() const noexcept { return constants_; }
     /// The features in the regression's coordinates: those of the hull, or of R^d.
@@ -85,8 +86,10 @@ private:
 };
 
 /// The sets of the sharp constants alone, one for each element of `statistics`, which are of one step each.
+/// Transition laws may be `misspecification` off their mixtures in total variation.
 std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,
-                                           std::span<const RidgeStatistics> statistics, double delta);
+                                           std::span<const RidgeStatistics> statistics, double delta,
+                                           double misspecification = 0);
 
 /// The regularisation that goes with a parameter set.
 double ridge_regularisation(const ParameterSet& parameters);

@@ -10,19 +10,21 @@
 namespace alidade {
 
 /// The transitions of one step as a mixture of base models sees them: f = phi(s,a,s') of every transition
-/// seen and how often. The likelihood of weights theta is the product of theta . f.
+/// seen and how often. The likelihood of weights theta is the product of theta . f, up to a factor that does
+/// not depend on them: a row stands for all its multiples.
 struct LikelihoodRows {
     Index features = 0;          ///< d
-    std::vector<double> rows;    ///< n times d numbers, row after row; none is all zero
+    std::vector<double> rows;    ///< n times d numbers >= 0, row after row; the largest of each >= 1e-100
     std::vector<double> counts;  ///< n numbers > 0
-    double observations = 0;     ///< their sum, t
+    double observations = 0;     ///< t, their sum and that of the rows that were left out
 
     Index size() const noexcept { return static_cast<Index>(counts.size()); }
     const double* row(Index k) const noexcept { return rows.data() + k * features; }
 };
 
 /// Collects the entries that were seen; `counts` has a number for every entry of the feature map. Rows in
-/// which all base models agree tell nothing and are left out, but count as observations.
+/// which all base models agree tell nothing and are left out, but count as observations. Rows below 1e-60 are
+/// multiplied by a power of two, so that no square or reciprocal of them leaves the range of numbers.
 LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const std::int64_t> counts);
 
 /// Weights and what they leave to be desired.
@@ -39,6 +41,10 @@ struct LikelihoodOptions {
     Index steps = 200;      ///< at most so many Newton steps
     Vector linear;          ///< d numbers: linear . theta is added to the log-likelihood; none: nothing is
 };
+
+/// Throws InvalidArgument unless the rows are as said above: where a row is negative no product of them is a
+/// likelihood, and nothing that is concluded from one holds.
+void validate(const LikelihoodRows& rows);
 
 /// Maximises the log-likelihood plus a barrier over the simplex by Newton's method in the tangent space,
 /// lowering the barrier from 1. `start` (d positive numbers that sum to one, or none) is a warm start.

@@ -79,7 +79,8 @@ private:
 /// The regression that a task and options ask for.
 ValueRegression value_regression(const Task& task, const ExplorerOptions& options);
 
-/// The knowledge that solved regressions and widths support: model and certificate.
+/// The knowledge that solved regressions and widths support: model and certificate. Throws InvalidArgument
+/// unless the regression was made for the task.
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
                                std::span<const RegressionSet> sets, const WidthTable& widths,
                                std::int64_t episodes);

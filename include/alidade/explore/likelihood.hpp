@@ -59,12 +59,13 @@ private:
 std::string likelihood_refusal(const Task& task);
 
 /// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or
-/// none.
+/// none. Throws InvalidArgument where `likelihood_refusal` says why: of signed features, or of a truth that
+/// is only near a mixture, the likelihood gives no bound. The counts must be of the task's features.
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const ExplorerOptions& options,
                                const WidthOptions& effort, LikelihoodSetOptions sets,
                                std::span<const Vector> starts);
 
-/// The same from an explorer's evidence.
+/// The same from an explorer's evidence, on the same conditions.
 Knowledge recompute_likelihood(const Task& task, const Record& evidence, const ExplorerOptions& options);
 
 /// Counts as such evidence, whoever collected them: the sets hold for any data [likelihood §7].

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "advantage_step.hpp"
+#include "alidade/error.hpp"
 #include "alidade/theory/regression.hpp"
 #include "second_order.hpp"
 #include "set_backup.hpp"
@@ -20,38 +22,7 @@ double span_of(const std::vector<double>& value) {
     return most - least;
 }
 
-/// What is known at one step, for every state.
-struct StepBounds {
-    std::vector<double> value;           ///< V~
-    std::vector<double> low, high;       ///< of V^pi - V~
-    std::vector<double> remainder;       ///< |Rem(s, pi)| is at most this
-    std::vector<double> sums;            ///< M_{h->k}(s, pi): states x sets x d
-    std::vector<double> loss, gap;       ///< bounds of V* - V^pi
-    std::vector<double> upper;           ///< of V^pi, by intervals
-    std::vector<double> middle, radius;  ///< of the interval of V^pi
-
-    StepBounds(Index states, Index numbers)
-        : value(at(states), 0.0),
-          low(value),
-          high(value),
-          remainder(value),
-          sums(at(states * numbers), 0.0),
-          loss(value),
-          gap(value),
-          upper(value),
-          middle(value),
-          radius(value) {}
-};
-
-/// What belongs to one action at the state in hand.
-struct ActionBounds {
-    double probability = 0, reward = 0, value = 0, remainder = 0;
-    double spread = 0;     ///< most that the radius of the next value is expected to be
-    double unsettled = 0;  ///< |(P - P~) Rem| at the next step is at most this
-    detail::SecondOrder::Form second_order;
-    std::vector<double> sums;    ///< M_{h->k}(s, a): sets x d
-    std::vector<double> middle;  ///< phi of the next middle: d
-};
+using detail::ActionBounds, detail::StepBounds;
 
 class AdvantageRecursion {
 public:
@@ -354,13 +325,22 @@ private:
         now_.radius[at(s)] = std::max(0.0, 0.5 * (upper - lower));
     }
 
+    /// The mean over the start; not zero by underflow.
+    double expected_loss(const std::vector<double>& loss) const {
+        const StartLaw& start = learned_.model().start();
+        const double mean = start.expect(loss);
+        const bool some = std::ranges::any_of(
+            start.atoms(), [&](const auto& atom) { return atom.second > 0 && loss[at(atom.first)] > 0; });
+        return some ? std::max(mean, std::numeric_limits<double>::denorm_min()) : mean;
+    }
+
     AdvantageBounds result() const {
         const StartLaw& start = learned_.model().start();
         const double slack = rounding_slack(shape_.horizon);
         const auto widened = [&](double loss) { return loss > 0 ? loss + slack : 0.0; };
         const double value = start.expect(next_.value);
-        return {widened(std::min(start.expect(next_.loss), shared_loss_.bound())),
-                widened(start.expect(next_.gap)),
+        return {widened(std::min(expected_loss(next_.loss), shared_loss_.bound())),
+                widened(expected_loss(next_.gap)),
                 {std::max(0.0, value + start.expect(next_.low) - slack),
                  std::min(static_cast<double>(shape_.horizon), value + start.expect(next_.high) + slack)}};
     }
@@ -388,6 +368,15 @@ private:
 
 AdvantageBounds advantage_bounds(const LearnedModel& learned, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy, const ValueBounds& bounds) {
+    const Shape& shape = learned.shape();
+    expects(reward.shape() == shape && policy.shape() == shape,
+            "reward and policy must have the model's shape ({} states, {} actions, horizon {})", shape.states,
+            shape.actions, shape.horizon);
+    for (const Matrix* values : {&bounds.policy_lower, &bounds.policy_upper, &bounds.optimal_upper})
+        expects(values->rows() == shape.horizon + 1 && values->cols() == shape.states,
+                "value bounds have {} rows of {}; must have {} rows of {}", values->rows(), values->cols(),
+                shape.horizon + 1, shape.states);
+    deviations.require_fit(learned);
     return AdvantageRecursion(learned, deviations, reward, policy, bounds).run();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "alidade/error.hpp"
 
@@ -21,6 +22,26 @@ double farthest_base_model(const FeatureMap& features, Index pair, std::span<con
         largest = std::max(largest, sum / 2);
     }
     return largest;
+}
+
+/// Below this, squares in what a bound was computed from may have underflowed.
+constexpr double underflow = 1e-140;
+
+/// At least what a bound of the deviation misses if they did: each of the successors' tangent features has d
+/// coordinates at most, and those whose square is lost are below 1e-161.
+double lost_to_underflow(double radius, Index successors, Index features) {
+    const double lost = radius * 1e-160 * static_cast<double>(successors * features);
+    return std::clamp(lost, std::numeric_limits<double>::denorm_min(), 1.0);
+}
+
+/// Whether base models differ at the pair: then its law is not known.
+bool differ(const FeatureMap& features, Index pair) {
+    if (features.kind() != FeatureKind::base_models) return false;
+    for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+        const auto phi = features.phi(e);
+        if (std::ranges::any_of(phi, [&](double x) { return x != phi.front(); })) return true;
+    }
+    return false;
 }
 
 /// Half of sqrt((sum y) lambda_max(sum g g'/y)) with y = |g| [oracle §0.3], the eigenvalue from above by
@@ -82,8 +103,11 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
             if (bound > 0 && features.kind() == FeatureKind::base_models)
                 bound = std::min(
                     bound, farthest_base_model(features, pair, learned.model().probabilities(set, pair)));
+            if (bound < underflow && radius > 0 && differ(features, pair))
+                bound += lost_to_underflow(radius, features.successors(pair), features.features());
             bound = std::min(1.0, bound + learned.misspecification());
             zero_ = zero_ && bound == 0;
+            least_ = std::min(least_, bound);
             values_.push_back(bound);
         }
     }
@@ -91,10 +115,26 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
 
 DeviationTable::DeviationTable(Index pairs, bool homogeneous, std::vector<double> values)
     : pairs_(pairs), homogeneous_(homogeneous), values_(std::move(values)) {
+    expects(pairs >= 1 && values_.size() % alidade::at(pairs) == 0 &&
+                (!homogeneous || values_.empty() || values_.size() == alidade::at(pairs)),
+            "{} deviations for {} pairs; must be one a pair for every set, and for one set if homogeneous",
+            values_.size(), pairs);
     for (const double value : values_) {
         expects(value >= 0 && value <= 1, "deviation is {}; must be from 0 to 1", value);
         zero_ = zero_ && value == 0;
+        least_ = std::min(least_, value);
     }
+}
+
+void DeviationTable::require_fit(const LearnedModel& learned) const {
+    const std::size_t sets = learned.sets().size();
+    expects(pairs_ == learned.shape().pairs() && values_.size() == sets * alidade::at(pairs_) &&
+                (homogeneous_ == learned.homogeneous() || sets <= 1),
+            "deviations are {} numbers for {} pairs; the learned model has {} sets of {} pairs",
+            values_.size(), pairs_, sets, learned.shape().pairs());
+    expects(least_ >= learned.misspecification(),
+            "the least deviation is {}; must contain the misspecification {}", least_,
+            learned.misspecification());
 }
 
 DeviationTable DeviationTable::by_eigenvalues(const LearnedModel& learned) {

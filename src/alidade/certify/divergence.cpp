@@ -14,6 +14,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Relative: products and eigenvalues of small matrices of one sign are off by a few roundings.
 constexpr double eigenvalue_slack = 1 + 1e-10;
+/// Far more than what underflow can take from a divergence, and far less than any that matters.
+constexpr double underflow = 1e-140;
 
 /// (x - ln(1+x))/x^2 for x >= -1: decreasing, 1/2 at 0, infinite at -1.
 double kappa(double x) {
@@ -49,7 +51,9 @@ public:
 
     double bound(Index pair, std::span<const double> law) {
         if (known(pair)) return 0;
-        return eigenvalue_slack * std::min(by_ellipsoid(pair, law), by_base_models(pair, law));
+        const double bound = eigenvalue_slack * std::min(by_ellipsoid(pair, law), by_base_models(pair, law));
+        // Squares of generators below 1e-162 underflow: nothing that the base models differ in is known.
+        return bound < underflow ? bound + underflow : bound;
     }
 
 private:
@@ -163,7 +167,7 @@ bool DivergenceTable::applies(const LearnedModel& learned) {
 }
 
 DivergenceTable::DivergenceTable(const LearnedModel& learned, Divergence divergence)
-    : pairs_(learned.shape().pairs()), homogeneous_(learned.homogeneous()) {
+    : pairs_(learned.shape().pairs()), homogeneous_(learned.homogeneous()), divergence_(divergence) {
     expects(applies(learned), "divergences need base models without misspecification");
     PairDivergence scratch(learned.model().features(), divergence);
     const auto sets = static_cast<Index>(learned.sets().size());
@@ -173,6 +177,18 @@ DivergenceTable::DivergenceTable(const LearnedModel& learned, Divergence diverge
         for (Index pair = 0; pair < pairs_; ++pair)
             values_.push_back(scratch.bound(pair, learned.model().probabilities(set, pair)));
     }
+}
+
+void DivergenceTable::require_fit(const LearnedModel& learned, Divergence divergence) const {
+    expects(applies(learned), "divergences need base models without misspecification");
+    expects(divergence == divergence_, "divergences are {}; must be {}",
+            divergence_ == Divergence::kl ? "KL" : "chi-square",
+            divergence == Divergence::kl ? "KL" : "chi-square");
+    const std::size_t sets = learned.sets().size();
+    expects(pairs_ == learned.shape().pairs() && values_.size() == sets * alidade::at(pairs_) &&
+                (homogeneous_ == learned.homogeneous() || sets <= 1),
+            "divergences are {} numbers for {} pairs; the learned model has {} sets of {} pairs",
+            values_.size(), pairs_, sets, learned.shape().pairs());
 }
 
 }  // namespace alidade

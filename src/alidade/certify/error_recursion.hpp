@@ -6,9 +6,17 @@
 #include <vector>
 
 #include "alidade/certify/reward_free.hpp"
+#include "alidade/error.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
+
+/// A recursion that bounds others must have been run for the same shape.
+inline void require_recursion_of(const Shape& shape, const ErrorRecursion& recursion) {
+    expects(recursion.values.rows() == shape.horizon && recursion.values.cols() == shape.states,
+            "a recursion of {} steps and {} states; the learned model has {} and {}", recursion.values.rows(),
+            recursion.values.cols(), shape.horizon, shape.states);
+}
 
 /// Runs a recursion of value errors backwards; `backup(h, pair, next)` is the error bound of taking the
 /// pair's action, and no error is above `cap(h, s)`.

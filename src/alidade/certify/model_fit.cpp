@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <span>
 
 #include "alidade/confidence/likelihood_sets.hpp"
@@ -16,6 +17,7 @@ namespace alidade {
 namespace {
 
 constexpr double unit = std::numeric_limits<double>::epsilon();
+constexpr double least_product = 1e-280;  // sums of products above it have all their digits
 
 /// A sum of logarithms of both signs, and how large its terms were: what their digits leave open.
 struct LogSum {
@@ -33,11 +35,25 @@ struct Tally {
     std::optional<Misfit> worst;
 };
 
-double predicted(const FeatureMap& features, Index entry, const Vector& weights) {
+/// theta~ . f of an entry, and its logarithm, which is accurate also where the product is not: near the least
+/// number there is, f is multiplied by a power of two.
+struct Predicted {
+    double probability = 0, logarithm = 0;
+};
+
+double product(std::span<const double> phi, const Vector& weights, int exponent) {
     double sum = 0;
-    const auto phi = features.phi(entry);
-    for (Index i = 0; i < weights.size(); ++i) sum += weights[i] * phi[at(i)];
+    for (Index i = 0; i < weights.size(); ++i)
+        sum += weights[i] * (exponent == 0 ? phi[at(i)] : std::ldexp(phi[at(i)], exponent));
     return sum;
+}
+
+Predicted predicted(const FeatureMap& features, Index entry, const Vector& weights) {
+    const auto phi = features.phi(entry);
+    const double sum = product(phi, weights, 0);
+    if (sum > least_product) return {sum, std::log(sum)};
+    const int exponent = -std::ilogb(std::ranges::max(phi));
+    return {sum, std::log(product(phi, weights, exponent)) - exponent * std::numbers::ln2};
 }
 
 /// ln KT - sum n ln(theta~ . f) of one pair.
@@ -57,13 +73,14 @@ void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64
         const std::int64_t count = counts[at(first + j)];
         if (count == 0) continue;
         const auto seen = static_cast<double>(count);
-        const double probability = predicted(features, first + j, weights);
+        const auto [probability, logarithm] = predicted(features, first + j, weights);
         sum.add(detail::log_gamma(seen + 0.5));
         sum.add(-detail::log_gamma(0.5));
-        sum.add(-seen * std::log(probability));
+        sum.add(-seen * logarithm);
         // The probability itself is a sum of d products, and the weights sum to one up to rounding.
         sum.size += seen * static_cast<double>(weights.size());
-        const double excess = seen * std::log(seen / (n * probability));
+        const double excess = probability > least_product ? seen * std::log(seen / (n * probability))
+                                                          : seen * (std::log(seen / n) - logarithm);
         if (excess <= surplus) continue;
         surplus = excess;
         misfit.successor = features.targets(pair)[at(j)];

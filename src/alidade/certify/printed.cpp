@@ -16,6 +16,13 @@ RewardFreeCertificate certify_printed(const LearnedModel& learned, std::span<con
                 bonuses.size() == estimates.size() * static_cast<std::size_t>(shape.pairs()),
             "{} estimates and {} bonuses for {} confidence sets of {} pairs", estimates.size(),
             bonuses.size(), learned.sets().size(), shape.pairs());
+    for (const Vector& estimate : estimates)
+        expects(estimate.size() == features.features() && estimate.allFinite(),
+                "an estimate of {} weights; must be {} finite ones", estimate.size(), features.features());
+    for (const double bonus : bonuses)
+        expects(bonus >= static_cast<double>(shape.horizon) * learned.misspecification(),
+                "bonus is {}; must be a number of at least the misspecification {} times the horizon {}",
+                bonus, learned.misspecification(), shape.horizon);
     const auto horizon = static_cast<double>(shape.horizon);
     const ErrorRecursion values =
         detail::run_backwards(shape, [&](Step h, Index pair, const std::vector<double>& next) {

@@ -47,11 +47,15 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     const double slack = rounding_slack(shape.horizon);
     RewardCertificate certificate;
     certificate.failure_probability = learned.delta();
-    certificate.value = {std::max(0.0, start_value(learned, bounds.policy_lower) - slack),
-                         std::min(horizon, start_value(learned, bounds.policy_upper) + slack)};
+    const Interval by_states{std::max(0.0, start_value(learned, bounds.policy_lower) - slack),
+                             std::min(horizon, start_value(learned, bounds.policy_upper) + slack)};
+    // One interval lets every state choose its own member of a set, the other has one member for all states
+    // of a step, to first order [likelihood.md, "The value"]. Both contain V^pi on the same event.
+    certificate.value = {std::max(by_states.lower, losses.value.lower),
+                         std::min(by_states.upper, losses.value.upper)};
     certificate.optimal_upper = std::min(horizon, start_value(learned, bounds.optimal_upper) + slack);
     // The recursions of the loss are cut at U - L, so all that they could be above is rounding.
-    const double plain = certificate.optimal_upper - certificate.value.lower;
+    const double plain = certificate.optimal_upper - by_states.lower;
     certificate.methods = {{"plain", plain},
                            {"advantage", std::min(plain, losses.advantage)},
                            {"gap", std::min(plain, losses.gap)}};
@@ -65,6 +69,14 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& rewar
 
 RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy) {
+    const RewardFreeCertificate& claim = knowledge.certificate;
+    expects(!claim.candidates.empty() && claim.bound >= 0,
+            "the knowledge has no reward-free certificate; compute it with certify_reward_free");
+    expects(
+        claim.failure_probability <= knowledge.learned.delta(),
+        "the reward-free certificate fails with probability {}, the confidence sets with {}; must hold on "
+        "the same event",
+        claim.failure_probability, knowledge.learned.delta());
     RewardCertificate certificate = certify_reward(knowledge.learned, deviations, reward, policy);
     const MixtureModel& model = knowledge.learned.model();
     const double shortfall = backward_induction(model, reward).value - evaluate(model, policy, reward).value;

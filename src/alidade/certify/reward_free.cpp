@@ -97,6 +97,7 @@ constexpr const char* coupling_name = "coupling";
 
 ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                const RewardFreeOptions& options) {
+    deviations.require_fit(learned);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
     return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
         const double range = ranges.at(h);
@@ -106,6 +107,7 @@ ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable
 
 ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                   const RewardFreeOptions& options) {
+    deviations.require_fit(learned);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
     detail::CouplingBackup backup(learned);
     return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
@@ -169,6 +171,7 @@ void offer_divergences(const LearnedModel& learned, const DeviationTable& deviat
 
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
                                           const RewardFreeOptions& options) {
+    deviations.require_fit(learned);
     const Shape& shape = learned.shape();
     RewardFreeCertificate certificate;
     certificate.failure_probability = learned.delta();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "alidade/confidence/learned_model.hpp"
@@ -25,14 +27,22 @@ public:
         const FeatureMap& features = learned_.model().features();
         const Index d = features.features();
         std::ranges::fill(direction_, 0.0);
+        double largest = 0;
         for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
             const double v = value[static_cast<std::size_t>(features.targets()[static_cast<std::size_t>(e)])];
             const double* phi = features.values().data() + e * d;
+            largest = std::max(largest, std::abs(v));
             for (Index i = 0; i < d; ++i) direction_[static_cast<std::size_t>(i)] += v * phi[i];
         }
         Interval range = learned_.set(h).range(direction_);
         if (!supports_.empty())
             range = cut(range, supports_[static_cast<std::size_t>(learned_.set_index(h))]);
+        if (largest > 0 && range.upper < underflow) {
+            // Each product may have been rounded by the least number there is: zero must be a proof.
+            const double lost =
+                static_cast<double>(features.successors(pair)) * std::numeric_limits<double>::denorm_min();
+            range = {range.lower - lost, range.upper + lost};
+        }
         if (learned_.misspecification() > 0) {
             const auto [least, most] = std::ranges::minmax(value);
             const double off = learned_.misspecification() * (most - least);
@@ -42,6 +52,8 @@ public:
     }
 
 private:
+    static constexpr double underflow = 1e-300;
+
     /// Both are bounds, so the tighter end on each side is one.
     Interval cut(Interval range, const SupportFunction& support) {
         range.upper = std::min(range.upper, support.bracket(direction_).upper);

@@ -70,6 +70,7 @@ std::vector<double> value_spans(const LearnedModel& learned) {
 }
 
 ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations) {
+    deviations.require_fit(learned);
     const Shape& shape = learned.shape();
     const std::vector<double> spans = value_spans(learned);
     detail::SetBackup backup(learned);

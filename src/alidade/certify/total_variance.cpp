@@ -32,6 +32,9 @@ double collected_leverage(const LearnedModel& learned, const DivergenceTable& di
 ErrorRecursion total_variance_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
                                         const TotalVarianceWeights& weights) {
+    deviations.require_fit(learned);
+    divergences.require_fit(learned, Divergence::chi_square);
+    detail::require_recursion_of(learned.shape(), cap);
     const double c = weights.variance, eta = weights.growth;
     expects(std::isfinite(c) && c > 0, "variance weight is {}; must be positive", c);
     expects(std::isfinite(eta) && eta > 0, "growth is {}; must be positive", eta);
@@ -60,6 +63,9 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
 
 TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap) {
+    deviations.require_fit(learned);
+    divergences.require_fit(learned, Divergence::chi_square);
+    detail::require_recursion_of(learned.shape(), cap);
     const auto range = static_cast<double>(learned.shape().horizon - 1);
     // Any weights are valid, so the search may be rough. Its start balances (c/2) sum G and (H-1)^2/(8c).
     const double leverage = collected_leverage(learned, divergences);

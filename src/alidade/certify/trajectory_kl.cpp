@@ -27,6 +27,7 @@ double variation_of_divergence(double divergence) {
 }
 
 ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences) {
+    divergences.require_fit(learned, Divergence::kl);
     return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
         return divergences.at(h, pair) + expect_reachable(learned.model(), h, pair, next);
     });
@@ -44,6 +45,8 @@ ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const Diverg
 
 ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                 const ErrorRecursion& trajectory, const RewardFreeOptions& options) {
+    deviations.require_fit(learned);
+    detail::require_recursion_of(learned.shape(), trajectory);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
     detail::CouplingBackup backup(learned);
     return detail::run_backwards(

@@ -1,14 +1,19 @@
 #include "alidade/certify/value_bounds.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
+#include "alidade/error.hpp"
 #include "set_backup.hpp"
 
 namespace alidade {
 
 ValueBounds value_bounds(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
     const Shape& shape = learned.shape();
+    expects(reward.shape() == shape && policy.shape() == shape,
+            "reward and policy must have the model's shape ({} states, {} actions, horizon {})", shape.states,
+            shape.actions, shape.horizon);
     detail::SetBackup backup(learned);
     const Matrix zero = Matrix::Zero(shape.horizon + 1, shape.states);
     ValueBounds bounds{zero, zero, zero};
@@ -22,6 +27,7 @@ ValueBounds value_bounds(const LearnedModel& learned, const Reward& reward, cons
         }
         for (State s = 0; s < shape.states; ++s) {
             double most = 0, low = 0, high = 0;
+            bool earns = false;
             for (Action a = 0; a < shape.actions; ++a) {
                 const Index pair = shape.pair(s, a);
                 const double r = reward.at(h, s, a);
@@ -29,8 +35,12 @@ ValueBounds value_bounds(const LearnedModel& learned, const Reward& reward, cons
                 const double weight = policy.probability(h, s, a);
                 if (weight == 0) continue;
                 low += weight * std::max(0.0, r + backup(h, pair, lower).lower);
-                high += weight * std::min(range, r + backup(h, pair, upper).upper);
+                const double attained = std::min(range, r + backup(h, pair, upper).upper);
+                high += weight * attained;
+                earns = earns || attained > 0;
             }
+            // Zero is the claim that nothing can be earned, which a product that underflows is no proof of.
+            if (earns && high == 0) high = std::numeric_limits<double>::denorm_min();
             bounds.optimal_upper(h, s) = most;
             bounds.policy_lower(h, s) = low;
             bounds.policy_upper(h, s) = high;

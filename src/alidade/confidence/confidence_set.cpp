@@ -119,6 +119,9 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
         most = std::max(most, f[i]);
         least = std::min(least, f[i]);
     }
+    // Squares of a direction this small underflow, and with them all that members can differ by.
+    if (const double size = std::max(most, -least); size > 0 && size < 1e-140)
+        return scaled_range(direction, size);
     double square = 0;
     std::array<double, most_coordinates> dual{};
     for (Index k = 0; k < p; ++k) {
@@ -145,6 +148,18 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
         result.lower = std::max(result.lower, at_projection - cut_half_width(dual, square, length, -1));
     }
     return result;
+}
+
+Interval ConfidenceSet::scaled_range(std::span<const double> direction, double size) const {
+    const int exponent = -std::ilogb(size);
+    std::vector<double> scaled(direction.begin(), direction.end());
+    for (double& x : scaled) x = std::ldexp(x, exponent);  // exactly
+    const Interval large = range(scaled);
+    Interval result{std::ldexp(large.lower, -exponent), std::ldexp(large.upper, -exponent)};
+    if (exponent < 900) return result;
+    // Rounded where numbers end.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return {std::nextafter(result.lower, -infinity), std::nextafter(result.upper, infinity)};
 }
 
 // theta_i >= 0, so f . theta <= (f + lambda) . theta for all lambda >= 0, and the ball bounds the right side:

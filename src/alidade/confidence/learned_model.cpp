@@ -7,9 +7,16 @@ namespace alidade {
 
 namespace {
 
+/// Whether both are weights of the same features, as far as the sets can tell.
+bool alike(const ParameterSet& one, const ParameterSet& other) {
+    if (one.kind() != other.kind() || one.features() != other.features()) return false;
+    if (!one.rows()) return true;
+    return one.radius() == other.radius() && one.space().centre == other.space().centre &&
+           one.rows()->targets == other.rows()->targets;
+}
+
 /// Of the last step, on which nothing depends. The centre of general features need not be a transition law.
-Vector last_weights(const FeatureMap& features, const std::vector<ConfidenceSet>& sets) {
-    const ParameterSet parameters = ParameterSet::of(features);
+Vector last_weights(const ParameterSet& parameters, const std::vector<ConfidenceSet>& sets) {
     if (parameters.kind() == ParameterSetKind::simplex) return parameters.space().centre;
     if (!sets.empty()) return sets.back().weights();
     const Index p = parameters.space().dimension();
@@ -22,10 +29,15 @@ Matrix weights_of(const FeatureMap& features, Index horizon, bool homogeneous,
     expects(static_cast<Index>(sets.size()) == expected, "{} confidence sets; must be {} for horizon {}{}",
             sets.size(), expected, horizon, homogeneous ? ", homogeneous" : "");
     const Index rows = homogeneous && expected > 0 ? 1 : horizon;
+    const ParameterSet parameters = ParameterSet::of(features);
+    for (const ConfidenceSet& set : sets)
+        expects(alike(set.parameters(), parameters),
+                "a confidence set is about {} weights of other features; must be about the {} of the model",
+                set.features(), features.features());
     Matrix weights(rows, features.features());
     for (Index r = 0; r < expected && r < rows; ++r)
         weights.row(r) = sets[static_cast<std::size_t>(r)].weights().transpose();
-    if (rows > expected) weights.row(rows - 1) = last_weights(features, sets).transpose();
+    if (rows > expected) weights.row(rows - 1) = last_weights(parameters, sets).transpose();
     return weights;
 }
 

@@ -224,6 +224,8 @@ std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
             rows.size());
     expects(options.predicted.empty() || options.predicted.size() == rows.size(),
             "{} sums of predictions for {} sets", options.predicted.size(), rows.size());
+    for (const double sum : options.predicted)
+        expects(std::isfinite(sum), "a sum of logarithms of predictions is {}; must be finite", sum);
     std::vector<LikelihoodSet> sets;
     sets.reserve(rows.size());
     for (std::size_t k = 0; k < rows.size(); ++k)

@@ -1,5 +1,6 @@
 #include "polytope_projection.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -15,6 +16,13 @@ namespace alidade::detail {
 
 namespace {
 
+/// What is to be nearest: an estimate in the metric of a factor, and how hard the norm ball pulls inwards.
+struct Target {
+    const Vector& estimate;
+    const Matrix& factor;
+    double pull = 0;  ///< nu >= 0, the multiplier of |zeta|^2 <= radius^2
+};
+
 /// Projection with the constraints that matter only: price all at the current point, take up the worst,
 /// start again from the last active set. The cost is the pricing pass, so many cuts a round pay
 /// [oracle §B].
@@ -29,7 +37,8 @@ public:
           is_cut_(static_cast<std::size_t>(rows_.entries()), false),
           nearest_(coordinates.size()) {}
 
-    Projection run(const TangentSpace& space) {
+    /// Residual and gap are those about `target`.
+    Projection run(const TangentSpace& space, const Target& target) {
         seek();
         keep_multipliers();
         // Digits run out where the estimate is far away and the metric ill conditioned. That is no proof that
@@ -50,7 +59,7 @@ public:
             "an estimate of norm {:.4g} is too far away for this metric: nearest to it the probability of "
             "{} is {:.4g}",
             estimate_.norm(), worst_ < 0 ? "an entry" : rows_.place(worst_), -result.violation);
-        measure(result);
+        measure(target, result);
         return result;
     }
 
@@ -183,15 +192,22 @@ private:
     }
 
     /// Residual and gap at the point, whatever the search did. With g = Lambda (estimate - point) and any
-    /// mu >= 0, g = rest - sum mu_i psi_i, and a member has psi_i . (member - point) >= -slack_i, so
-    /// <g, member - point> <= sum mu_i slack_i + <rest, member - point> [theory §3a].
-    void measure(Projection& result) const {
-        const Vector offset = estimate_ - point_;
-        const Vector whitened = factor_.transpose().triangularView<Eigen::Upper>() * offset;
-        const Vector gradient = factor_.triangularView<Eigen::Lower>() * whitened;
+    /// mu, nu >= 0, g = rest - sum mu_i psi_i + nu point, and a member has psi_i . (member - point) >=
+    /// -slack_i and point . (member - point) <= |point| (radius - |point|), so <g, member - point> <=
+    /// sum mu_i slack_i + nu |point| (radius - |point|) + <rest, member - point> [theory §3a].
+    void measure(const Target& target, Projection& result) const {
+        const Vector offset = target.estimate - point_;
+        const Vector whitened = target.factor.transpose().triangularView<Eigen::Upper>() * offset;
+        const Vector gradient = target.factor.triangularView<Eigen::Lower>() * whitened;
         result.residual = whitened.norm();
         Vector rest = gradient;
         double slacks = 0, size = gradient.norm();
+        if (target.pull > 0) {
+            const double norm = point_.norm();
+            rest -= target.pull * point_;
+            slacks += target.pull * norm * std::max(0.0, radius_ - norm);
+            size += target.pull * norm;
+        }
         for (const auto& [entry, multiplier] : multipliers_) {
             rest += multiplier * rows_.normal(entry);
             slacks += multiplier * std::max(0.0, slack_[entry]);
@@ -220,12 +236,90 @@ private:
     NearestPoint nearest_;
 };
 
+/// Projection onto the polytope cut with the norm ball, where the polytope's nearest point lies outside the
+/// ball: the least |zeta - estimate|^2_Lambda + nu |zeta|^2 over the polytope is a projection onto it in the
+/// metric Lambda + nu I, and as nu grows the norm of that point falls. Searched is the nu at which it is the
+/// radius. Any nu gives a valid residual and gap.
+class BallSearch {
+public:
+    BallSearch(const ParameterSet& parameters, const Vector& coordinates, const Matrix& factor)
+        : parameters_(parameters), radius_(parameters.radius()), target_{coordinates, factor} {
+        const Matrix lower = factor.triangularView<Eigen::Lower>();
+        precision_ = lower * lower.transpose();
+        pulled_ = precision_ * coordinates;
+    }
+
+    /// `norm` is that of the point without a pull; it exceeds the radius.
+    Projection run(double norm) {
+        double outside = 0, excess = 1 / radius_ - 1 / norm;
+        double inside = 1e-3 * precision_.trace() / static_cast<double>(precision_.rows());
+        const double most = 1e24 * inside;
+        Projection best = nearest(inside);
+        while (best.coordinates.norm() > radius_) {
+            outside = inside;
+            excess = 1 / radius_ - 1 / best.coordinates.norm();
+            if (inside > most) return least_norm(best);
+            inside *= 16;
+            best = nearest(inside);
+        }
+        // 1 / |zeta| is nearly linear in nu where no inequality begins to bind or ceases to.
+        for (int round = 0; round < 200; ++round) {
+            const double missing = 1 / radius_ - 1 / best.coordinates.norm();
+            if (!(missing < -1e-13 / radius_) || !(inside > outside * (1 + 1e-15))) break;
+            const double secant = outside + (inside - outside) * excess / (excess - missing);
+            const double middle = outside > 0 ? std::sqrt(outside * inside) : inside / 16;
+            const double next = round % 3 == 2 || !(secant > outside && secant < inside) ? middle : secant;
+            Projection trial = nearest(next);
+            if (trial.coordinates.norm() <= radius_) {
+                inside = next;
+                best = std::move(trial);
+            } else {
+                outside = next;
+                excess = 1 / radius_ - 1 / trial.coordinates.norm();
+            }
+        }
+        return best;
+    }
+
+private:
+    /// The polytope's nearest point under that pull.
+    Projection nearest(double pull) {
+        target_.pull = pull;
+        Matrix metric = precision_;
+        metric.diagonal().array() += pull;
+        const Eigen::LLT<Matrix> cholesky(metric);
+        const Matrix factor = cholesky.matrixL();
+        const Vector estimate = cholesky.solve(pulled_);
+        return CuttingPlanes(*parameters_.rows(), radius_, estimate, factor)
+            .run(parameters_.space(), target_);
+    }
+
+    /// No weights that are well defined are shorter than this point.
+    Projection least_norm(Projection point) const {
+        const double norm = point.weights.norm();
+        expects(parameters_.contains(point.weights),
+                "the features leave no weights with non-negative probabilities of norm at most B: the least "
+                "norm of such weights is {:.6g}, {:.3g} more than the bound allows",
+                norm, point.coordinates.norm() - radius_);
+        return point;
+    }
+
+    const ParameterSet& parameters_;
+    double radius_;
+    Target target_;
+    Matrix precision_;
+    Vector pulled_;  // precision times estimate
+};
+
 }  // namespace
 
 Projection project_onto_polytope(const ParameterSet& parameters, const Vector& coordinates,
                                  const Matrix& factor) {
-    return CuttingPlanes(*parameters.rows(), parameters.radius(), coordinates, factor)
-        .run(parameters.space());
+    const Target target{coordinates, factor};
+    Projection result = CuttingPlanes(*parameters.rows(), parameters.radius(), coordinates, factor)
+                            .run(parameters.space(), target);
+    if (result.coordinates.norm() <= parameters.radius()) return result;
+    return BallSearch(parameters, coordinates, factor).run(result.coordinates.norm());
 }
 
 }  // namespace alidade::detail

@@ -69,9 +69,12 @@ double ridge_regularisation(const ParameterSet& parameters) {
 }
 
 std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,
-                                           std::span<const RidgeStatistics> statistics, double delta) {
+                                           std::span<const RidgeStatistics> statistics, double delta,
+                                           double misspecification) {
     const auto steps = static_cast<Index>(statistics.size());
-    const ValueRegression regression({.features = features, .horizon = steps + 1, .delta = delta}, {});
+    const ValueRegression regression(
+        {.features = features, .horizon = steps + 1, .misspecification = misspecification, .delta = delta},
+        {});
     std::vector<ConfidenceSet> sets;
     for (RegressionSet& solved : regression.solve(statistics)) sets.push_back(std::move(solved.set));
     return sets;
@@ -87,6 +90,8 @@ ValueRegression::ValueRegression(Setting setting, RegressionConstants constants)
       largest_feature_(largest_feature(*setting_.features, features_)) {
     expects(setting_.delta > 0 && setting_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
             setting_.delta);
+    expects(setting_.misspecification >= 0 && setting_.misspecification < 1,
+            "misspecification is {}; must be at least 0 and less than 1", setting_.misspecification);
     expects(!constants_.paper || constants_.episodes >= 1,
             "the paper's constants are for a number of episodes known beforehand; it is {} and must be at "
             "least 1",

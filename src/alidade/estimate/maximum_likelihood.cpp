@@ -115,14 +115,42 @@ LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const std::
         result.observations += static_cast<double>(seen);
         const auto f = features.phi(entry);
         if (std::ranges::all_of(f, [&](double value) { return value == f[0]; })) continue;
-        result.rows.insert(result.rows.end(), f.begin(), f.end());
+        const double largest = std::ranges::max(f);
+        const int exponent = largest > 0 && largest < 1e-60 ? -std::ilogb(largest) : 0;
+        for (const double value : f)
+            result.rows.push_back(exponent == 0 ? value : std::ldexp(value, exponent));
         result.counts.push_back(static_cast<double>(seen));
     }
     return result;
 }
 
+void validate(const LikelihoodRows& rows) {
+    const Index d = rows.features;
+    expects(d >= 1 && rows.rows.size() == rows.counts.size() * at(d),
+            "{} numbers in {} rows of {}; there must be as many as rows times features", rows.rows.size(),
+            rows.counts.size(), d);
+    double sum = 0;
+    for (Index k = 0; k < rows.size(); ++k) {
+        double least = rows.row(k)[0], most = least;
+        for (Index i = 1; i < d; ++i) {
+            least = std::min(least, rows.row(k)[i]);
+            most = std::max(most, rows.row(k)[i]);
+        }
+        expects(least >= 0 && most >= 1e-100 && std::isfinite(most),
+                "row {} of the likelihood has elements from {} to {}; must be probabilities, or a multiple "
+                "of them, and the largest at least 1e-100",
+                k, least, most);
+        expects(rows.counts[at(k)] > 0, "row {} of the likelihood was seen {} times; must be more than 0", k,
+                rows.counts[at(k)]);
+        sum += rows.counts[at(k)];
+    }
+    expects(std::isfinite(rows.observations) && rows.observations >= sum * (1 - 1e-12),
+            "{} observations, but rows seen {} times; must be finite and no fewer", rows.observations, sum);
+}
+
 LikelihoodFit maximise_likelihood(const LikelihoodRows& rows, const LikelihoodOptions& options,
                                   const Vector& start) {
+    validate(rows);
     const Index d = rows.features;
     expects(options.barrier > 0, "barrier is {}; must be greater than 0", options.barrier);
     expects(options.linear.size() == 0 || options.linear.size() == d,

@@ -22,6 +22,11 @@ ExplorerOptions part_options(ExplorerOptions options) {
     return options;
 }
 
+void refuse_paper(const ExplorerOptions& options) {
+    expects(!options.constants.regression.paper,
+            "confidence is chosen with the paper's constants; they have a certificate of their own");
+}
+
 bool uses(ConfidenceChoice choice, ConfidenceChoice kind) {
     return choice == kind || choice == ConfidenceChoice::both;
 }
@@ -78,8 +83,7 @@ CombinedExplorer::CombinedExplorer(
     const Task& task, const ExplorerOptions& options, ConfidenceChoice own,
     const std::function<std::unique_ptr<Explorer>(const Task&, const ExplorerOptions&)>& actor)
     : task_(task), options_(options), own_(own), actor_(actor(task, part_options(options))) {
-    expects(!options.constants.regression.paper,
-            "confidence is chosen with the paper's constants; they have a certificate of their own");
+    refuse_paper(options);
     const ConfidenceChoice wanted = options.constants.confidence;
     if (own != ConfidenceChoice::regression && uses(wanted, ConfidenceChoice::regression))
         witness_ = std::make_unique<HoeffdingExplorer>(task, part_options(options));
@@ -147,6 +151,7 @@ void CombinedExplorer::restore(const Record& memory) {
 }
 
 Knowledge recompute_combined(const Task& task, const Record& evidence, const ExplorerOptions& options) {
+    refuse_paper(options);
     const ExplorerOptions part = part_options(options);
     const auto by_regression = [&] {
         return recompute_hoeffding(task, part_of(regression_prefix, evidence), part);

@@ -235,6 +235,14 @@ RewardFreeCertificate printed_certificate(const Task& task, const ValueRegressio
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
                                std::span<const RegressionSet> sets, const WidthTable& widths,
                                std::int64_t episodes) {
+    const ValueRegression::Setting& setting = regression.setting();
+    // Radii are those of the regression's setting: with less of a misspecification they would be too small.
+    expects((setting.features == task.features || *setting.features == *task.features) &&
+                setting.horizon == task.horizon && setting.homogeneous == task.homogeneous &&
+                setting.misspecification == task.misspecification,
+            "the regression is of another task: its horizon is {} and its misspecification {}; the task's "
+            "are {} and {}, and features and pooling must be the same, too",
+            setting.horizon, setting.misspecification, task.horizon, task.misspecification);
     std::vector<ConfidenceSet> confidence;
     for (const RegressionSet& solved : sets) confidence.push_back(solved.set);
     LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(confidence),

@@ -99,7 +99,9 @@ Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const Ex
     WidthOptions effort = detail::thorough(widths);
     effort.method = options.constants.width;
     bracket_widths(*task.features, regression.features(), metrics, effort, options.threads, widths);
-    return regression_knowledge(task, regression, sets, widths, field(evidence.integers, "episodes", 1)[0]);
+    const std::int64_t episodes = field(evidence.integers, "episodes", 1)[0];
+    expects(episodes >= 0, "the stored number of episodes is {}; must not be negative", episodes);
+    return regression_knowledge(task, regression, sets, widths, episodes);
 }
 
 }  // namespace alidade

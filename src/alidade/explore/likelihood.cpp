@@ -54,6 +54,13 @@ double value_of(const Matrix& gram, FisherBonus bonus, double allowance) {
     return std::min(1.0, 0.5 * std::sqrt(2 * allowance * leading_eigenvalue(gram)));
 }
 
+/// Counts are of entries, which mean nothing in another feature map.
+void require_counts_of(const Task& task, const Counts& counts) {
+    expects(counts.shape() == task.shape(), "counts have another shape than the problem");
+    expects(counts.shared_features() == task.features || counts.features() == *task.features,
+            "counts are of other base models than the problem's");
+}
+
 }  // namespace
 
 std::string likelihood_refusal(const Task& task) {
@@ -61,7 +68,7 @@ std::string likelihood_refusal(const Task& task) {
         return "problem has general signed features; the likelihood of a transition needs base models "
                "([[base]] in "
                "problem.toml); the algorithm hoeffding serves both";
-    if (task.misspecification > 0)
+    if (task.misspecification != 0)
         return fmt::format(
             "problem has a misspecification of {}; the likelihood route needs an exact mixture; the "
             "algorithm "
@@ -185,7 +192,7 @@ void LikelihoodExplorer::choose_actions() {
 }
 
 void LikelihoodExplorer::tell(const Counts& counts) {
-    expects(counts.shape() == shape_, "counts have another shape than the problem");
+    require_counts_of(task_, counts);
     expects(policy_ != nullptr, "counts told before a deployment was asked for");
     if (options_.constants.prequential) predict(counts);
     counts_ += counts;
@@ -228,6 +235,9 @@ Knowledge LikelihoodExplorer::knowledge() {
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const ExplorerOptions& options,
                                const WidthOptions& effort, LikelihoodSetOptions wanted,
                                std::span<const Vector> starts) {
+    const std::string refusal = likelihood_refusal(task);
+    expects(refusal.empty(), "{}", refusal);
+    require_counts_of(task, counts);
     wanted.delta = options.delta;
     const std::vector<LikelihoodRows> rows = likelihood_rows(counts, task.homogeneous);
     const std::vector<LikelihoodSet> sets = likelihood_sets(rows, wanted, starts);

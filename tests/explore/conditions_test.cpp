@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/combined.hpp"
+#include "alidade/explore/hoeffding.hpp"
+#include "alidade/explore/likelihood.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "support/signed_features.hpp"
+
+// No knowledge without its conditions, whichever way it is asked for.
+namespace alidade {
+namespace {
+
+Task garnet_task(int seed = 5) {
+    return task_of(make_builtin("builtin:garnet?states=5&actions=2&features=3&horizon=3&successors=3&seed=" +
+                                std::to_string(seed)));
+}
+
+Knowledge by_likelihood(const Task& task, const Counts& counts) {
+    return likelihood_knowledge(task, counts, {}, {}, {}, {});
+}
+
+void expect_says(const auto& attempt, const std::string& what) {
+    try {
+        attempt();
+        ADD_FAILURE() << "nothing was refused: " << what;
+    } catch (const InvalidArgument& error) {
+        EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+    }
+}
+
+TEST(KnowledgeConditions, LikelihoodKnowsOfNoMisspecification) {
+    Task task = garnet_task();
+    const Counts counts(task.features, task.horizon);
+    EXPECT_NO_THROW(by_likelihood(task, counts));
+    ExplorerOptions both;
+    both.constants.confidence = ConfidenceChoice::both;
+    for (const double off : {0.02, -0.1, std::numeric_limits<double>::quiet_NaN()}) {
+        task.misspecification = off;
+        expect_says([&] { by_likelihood(task, counts); }, "misspecification");
+        expect_says([&] { recompute_likelihood(task, likelihood_evidence(counts), {}); }, "misspecification");
+        expect_says([&] { find_explorer("likelihood").recompute(task, likelihood_evidence(counts), {}); },
+                    "misspecification");
+        Record parts;
+        const Record regression = HoeffdingExplorer(garnet_task(), {}).evidence();
+        for (const auto& [name, values] : regression.numbers) parts.numbers["regression." + name] = values;
+        for (const auto& [name, values] : regression.integers) parts.integers["regression." + name] = values;
+        for (const auto& [name, values] : likelihood_evidence(counts).integers)
+            parts.integers["likelihood." + name] = values;
+        expect_says([&] { recompute_combined(task, parts, both); }, "misspecification");
+    }
+}
+
+TEST(KnowledgeConditions, SignedFeaturesHaveNoLikelihood) {
+    Stream random = support::test_stream(1, 1);
+    Task task;
+    task.features =
+        std::make_shared<const FeatureMap>(support::random_signed_features(random, {4, 2, 3}, 3, 3, 1.5));
+    task.horizon = 3;
+    const Counts counts(task.features, 3);
+    expect_says([&] { by_likelihood(task, counts); }, "signed features");
+    expect_says([&] { recompute_likelihood(task, likelihood_evidence(counts), {}); }, "signed features");
+}
+
+TEST(KnowledgeConditions, CountsMustBeOfTheTask) {
+    const Task task = garnet_task();
+    expect_says([&] { by_likelihood(task, Counts(garnet_task(6).features, 3)); }, "other base models");
+    expect_says([&] { by_likelihood(task, Counts(task.features, 4)); }, "shape");
+    LikelihoodExplorer explorer(task, {});
+    explorer.ask();
+    expect_says([&] { explorer.tell(Counts(garnet_task(6).features, 3)); }, "other base models");
+}
+
+TEST(KnowledgeConditions, ARegressionMustBeOfTheTask) {
+    Task task = garnet_task();
+    const ValueRegression exact = value_regression(task, {});
+    const WidthTable widths(exact.sets(), *task.features);
+    const std::vector<RegressionSet> sets =
+        exact.solve(std::vector<RidgeStatistics>(at(exact.sets()), RidgeStatistics(exact.dimension())));
+    EXPECT_NO_THROW(regression_knowledge(task, exact, sets, widths, 0));
+    task.misspecification = 0.1;
+    expect_says([&] { regression_knowledge(task, exact, sets, widths, 0); }, "another task");
+    expect_says([&] { regression_knowledge(garnet_task(6), exact, sets, widths, 0); }, "another task");
+    for (const double off : {-0.1, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        task.misspecification = off;
+        expect_says([&] { value_regression(task, {}); }, "misspecification");
+    }
+}
+
+TEST(KnowledgeConditions, ThePapersConstantsHaveSetsOfTheirOwn) {
+    ExplorerOptions options;
+    options.constants.regression.paper = true;
+    options.constants.regression.episodes = 100;
+    options.constants.confidence = ConfidenceChoice::both;
+    expect_says([&] { recompute_combined(garnet_task(), {}, options); }, "paper's constants");
+}
+
+}  // namespace
+}  // namespace alidade
