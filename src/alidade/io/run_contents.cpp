@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "alidade/error.hpp"
+#include "alidade/io/printable_text.hpp"
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/io/problem_record.hpp"
 #include "alidade/io/run_tables.hpp"
@@ -71,7 +72,8 @@ Identity read_identity(const Database& database) {
             throw sqlite::Error(SQLITE_CORRUPT, "the problem inside is not the one that was explored");
         return identity;
     } catch (const InvalidArgument& error) {
-        throw sqlite::Error(SQLITE_CORRUPT, error.what());
+        // The message may quote names from the file.
+        throw sqlite::Error(SQLITE_CORRUPT, printable(std::string_view(error.what())));
     }
 }
 
