@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 namespace alidade::app {
 namespace {
 
@@ -30,18 +33,27 @@ std::string reason_for(RunFault fault, const RunUse& use) {
                       : "plans and certificates rest on what a run has stored";
 }
 
+bool is_file(const std::string& folder) {
+    std::error_code ignored;
+    return std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored);
+}
+
 std::string advice_for(const std::string& folder, RunFault fault, const RunUse& use) {
     const std::string& another = use.another;
     const std::string or_overwrite = use.may_overwrite ? ", or replace the run there with --overwrite" : "";
     switch (fault) {
         case RunFault::missing:
-            return use.writes ? another : fmt::format("alidade explore PROBLEM -o {}", folder);
+            // Where a file has the folder's name, no run can be made.
+            return use.writes || is_file(folder) ? another
+                                                 : fmt::format("alidade explore PROBLEM -o {}", folder);
         case RunFault::foreign:
             return use.writes ? fmt::format(
                                     "{}; or, if {}/run.sqlite is in the way there, move it and any "
                                     "{}/run.sqlite-* elsewhere, then type the same again",
                                     another, folder, folder)
-                              : fmt::format("name the folder of a run; {} makes one", another);
+                              : fmt::format(
+                                    "name the folder of a run, or restore this one from a copy; {} makes one",
+                                    another);
         case RunFault::damaged:
             return use.writes ? fmt::format("restore the folder from a copy, or {}{}", another, or_overwrite)
                               : fmt::format("restore the folder from a copy, or explore again: {}", another);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <random>
 
+#include "alidade/io/printable_text.hpp"
 #include "alidade/io/run_store.hpp"
 #include "io/files.hpp"
 #include "io/run_samples.hpp"
@@ -47,6 +48,8 @@ bool refused_or_right(const std::filesystem::path& folder, Access access) {
         return false;
     } catch (const InvalidArgument& error) {
         EXPECT_TRUE(says(error.what(), {folder.native(), ";"}));
+        // No byte of the file reaches a terminal as it is.
+        EXPECT_EQ(error.what(), printable(std::string_view(error.what())));
         return true;
     }
 }

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "alidade/io/printable_text.hpp"
 #include "alidade/io/run_refused.hpp"
@@ -22,20 +26,10 @@ namespace fs = std::filesystem;
 /// What lies behind an error of SQLite.
 enum class Cause { full, limit, forbidden, missing, busy, memory, disk, contents };
 
-/// SQLite has one code for every failure of a write but the plainest. The system's reason tells them apart;
-/// where it is another call's, which happens, the space that is left does.
-bool out_of_space(const fs::path& file, const sqlite::Error& error) {
-    if (error.code() == SQLITE_FULL || error.system() == ENOSPC) return true;
-    for (const int other : {EDQUOT, EFBIG, EACCES, EPERM, EROFS, ENOENT, EIO})
-        if (error.system() == other) return false;
-    std::error_code unknown;
-    const fs::space_info space = fs::space(file.parent_path(), unknown);
-    constexpr std::uintmax_t smallest_need = 32768;  // of the file that SQLite keeps beside the log
-    return !unknown && space.available < smallest_need;
-}
-
-Cause cause_of(const fs::path& file, const sqlite::Error& error) {
+Cause cause_of(const sqlite::Error& error) {
     switch (error.code()) {
+        case SQLITE_FULL:
+            return Cause::full;
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
         case SQLITE_PROTOCOL:
@@ -46,19 +40,49 @@ Cause cause_of(const fs::path& file, const sqlite::Error& error) {
             return Cause::forbidden;
         case SQLITE_NOMEM:
             return Cause::memory;
-        case SQLITE_FULL:
         case SQLITE_IOERR:
         case SQLITE_CANTOPEN:
             break;
         default:
             return Cause::contents;
     }
-    if (out_of_space(file, error)) return Cause::full;
-    const int reason = error.system();
-    if (reason == EDQUOT || reason == EFBIG) return Cause::limit;
-    if (reason == EACCES || reason == EPERM || reason == EROFS) return Cause::forbidden;
-    if (reason == ENOENT) return Cause::missing;
-    return error.code() == SQLITE_CANTOPEN && reason == 0 ? Cause::forbidden : Cause::disk;
+    switch (error.system()) {
+        case ENOSPC:
+            return Cause::full;
+        case EDQUOT:
+        case EFBIG:
+            return Cause::limit;
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            return Cause::forbidden;
+        case ENOENT:
+            return Cause::missing;
+        default:
+            return Cause::disk;
+    }
+}
+
+/// What the system says to a file beside this one that would grow beyond it; 0 if nothing is wrong with that.
+int reason_against_growth(const fs::path& file) {
+    std::error_code none;
+    std::uintmax_t size = 0;
+    for (const char* suffix : {"", "-wal"})
+        if (const std::uintmax_t own = fs::file_size(fs::path(file) += suffix, none); !none)
+            size = std::max(size, own);
+    std::string name = file.string() + "-probe-XXXXXX";
+    const int descriptor = ::mkstemp(name.data());
+    if (descriptor < 0) return errno;
+    ::unlink(name.c_str());
+    const std::vector<char> bytes(65536, 1);
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(size));
+    int reason = written < 0 ? errno : 0;
+    // What does not fit whole fails at the next byte.
+    if (written >= 0 && written < static_cast<ssize_t>(bytes.size()) &&
+        ::pwrite(descriptor, bytes.data(), 1, static_cast<off_t>(size) + written) < 0)
+        reason = errno;
+    ::close(descriptor);
+    return reason;
 }
 
 /// SQLite's words and the system's.
@@ -84,9 +108,17 @@ std::string no_run_reason(std::span<const std::byte> bytes) {
                        owner, run_tables::application_id);
 }
 
+sqlite::Error with_reason(const fs::path& file, const sqlite::Error& error) {
+    if (error.code() != SQLITE_IOERR && error.code() != SQLITE_CANTOPEN) return error;
+    if (const int reason = reason_against_growth(file); reason != 0)
+        return {error.code(), error.what(), reason};
+    // SQLite looks for files that need not be there.
+    return {error.code(), error.what(), error.system() == ENOENT ? 0 : error.system()};
+}
+
 void refuse_reading(const fs::path& file, const sqlite::Error& error) {
     const std::string name = printable(file), why = words_of(error);
-    switch (cause_of(file, error)) {
+    switch (cause_of(error)) {
         case Cause::busy:
             throw RunRefused(
                 RunFault::busy,
@@ -131,7 +163,7 @@ void refuse_writing(const fs::path& file, const sqlite::Error& error, bool saved
         throw std::runtime_error(
             fmt::format("{}: {} ({}); {}: {}", printable(file), what, why, kept, advice));
     };
-    switch (cause_of(file, error)) {
+    switch (cause_of(error)) {
         case Cause::full:
             say("the disk is full, so the run could not be saved",
                 "make room there, and start it again to go on");

@@ -203,7 +203,7 @@ struct RunStore::Connection {
             if (result != nullptr) write_result(*database, *result);
             transaction.commit();
         } catch (const sqlite::Error& error) {
-            refuse_writing(file(), error, true);
+            refuse_writing(file(), with_reason(file(), error), true);
         }
     }
 };
@@ -228,7 +228,7 @@ RunStore RunStore::create(const fs::path& folder, const Problem& problem, const 
         write_new(connection->file(), *connection->identity);
         connection->open_to_write();
     } catch (const sqlite::Error& error) {
-        refuse_writing(connection->file(), error, false);
+        refuse_writing(connection->file(), with_reason(connection->file(), error), false);
     } catch (const fs::filesystem_error& error) {
         refuse_writing(connection->file(), as_error(error.code()), false);
     }
@@ -241,7 +241,11 @@ RunStore RunStore::open(const fs::path& folder, Access access) {
     connection->folder = folder;
     if (access == Access::write) {
         connection->lock.emplace(folder);
-        reading(connection->file(), [&] { connection->open_to_write(); });
+        try {
+            connection->open_to_write();
+        } catch (const sqlite::Error& error) {
+            refuse_reading(connection->file(), with_reason(connection->file(), error));
+        }
     }
     connection->read_identity_first();
     return RunStore(std::move(connection));
