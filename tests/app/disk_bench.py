@@ -171,22 +171,27 @@ def writer(bench, run):
             process.communicate()
 
 
+class NotDone(Exception):
+    """A step that this machine or this user does not allow."""
+
+
+def first_line(text):
+    return text.splitlines()[0] if text else text
+
+
 @contextlib.contextmanager
 def mounted(place, size):
-    """A file system in memory of its own; nothing if that is not permitted."""
+    """A file system in memory of its own; raises NotDone if that is not permitted."""
     place.mkdir()
     try:
         made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "none", str(place)],
                               capture_output=True, text=True)
-        failure = made.stderr.strip() if made.returncode else ""
+        failure = first_line(made.stderr) or "mount failed" if made.returncode else ""
     except OSError as error:
         failure = str(error)
+    if failure:
+        raise NotDone(f"a file system of its own: {failure}")
     try:
-        yield failure
+        yield
     finally:
-        if not failure:
-            subprocess.run(["umount", str(place)], check=True)
-
-
-def not_done(what, why):
-    print(f"   could not be done: {what} ({why})", flush=True)
+        subprocess.run(["umount", str(place)], check=True)
