@@ -261,11 +261,12 @@ def damage_in_words(bench):
     shutil.copytree(bench.folder / "finished", run)
     content = (run / "run.sqlite").read_bytes()
     assert content.count(b"CREATE TABLE meta (key") == 1
-    (run / "run.sqlite").write_bytes(content.replace(b"CREATE TABLE meta (key", b"CREATE TABLE \xff\x1b[2J\x9b(,,,"))
-    for words in readers(bench, run)[0]:
-        refused = bench.run(*words)  # which looks at the bytes that are printed
-        assert refused.code == 2 and "damaged" in refused.error()["what"], refused.err
-        assert "restore" in refused.error()["fix"], refused.err
+    for words in (b"CREATE TABLE \x1b[2J  m(k", b"CREATE TABLE x \xff\x9bq  (k"):
+        (run / "run.sqlite").write_bytes(content.replace(b"CREATE TABLE meta (key", words))
+        for command in readers(bench, run)[0]:
+            refused = bench.run(*command)  # which looks at the bytes that are printed
+            assert refused.code == 2 and "damaged" in refused.error()["what"], refused.err
+            assert "restore" in refused.error()["fix"], refused.err
     resumed = bench.explore(run, 4000)
     assert resumed.code == 2 and "--overwrite" in resumed.error()["fix"], resumed.err
     assert bench.explore(run, 2000, "--overwrite").code == 0

@@ -215,18 +215,23 @@ TEST(RunFaults, WithoutRoomNothingSavedIsLostAndReadersAnswer) {
 }
 
 TEST(RunFaults, MessagesCarryNoBytesThatATerminalWouldActOn) {
-    // SQLite quotes the name of a table whose definition it cannot read.
-    std::string bytes = sound_run();
+    // SQLite quotes what it cannot read in the definition of a table.
+    const std::string sound = sound_run();
     const std::string_view definition = "CREATE TABLE meta (key";
-    const std::size_t place = bytes.find(definition);
+    const std::size_t place = sound.find(definition);
     ASSERT_NE(place, std::string::npos);
-    bytes.replace(place, definition.size(), "CREATE TABLE \xFF\x1B[2J\x9B(,,,");
     const TemporaryFolder folder;
-    folder.write("run.sqlite", bytes);
-    for (const Access access : {Access::read, Access::write}) {
-        const std::string message = refusal([&] { RunStore::open(folder.path(), access); });
-        EXPECT_EQ(message, printable(std::string_view(message)));
-        EXPECT_TRUE(says(message, {"damaged", "\\xFF", "\\x1B[2J"}));
+    for (const auto& [words, quoted] : {std::pair("CREATE TABLE \x1B[2J  m(k", "\"\\x1B\""),
+                                        std::pair("CREATE TABLE x \xFF\x9Bq  (k", "\"\\xFF\\x9Bq\"")}) {
+        std::string bytes = sound;
+        bytes.replace(place, definition.size(), words);
+        ASSERT_EQ(bytes.size(), sound.size());
+        folder.write("run.sqlite", bytes);
+        for (const Access access : {Access::read, Access::write}) {
+            const std::string message = refusal([&] { RunStore::open(folder.path(), access); });
+            EXPECT_EQ(message, printable(std::string_view(message)));
+            EXPECT_TRUE(says(message, {"damaged", quoted}));
+        }
     }
     const std::string odd = refusal([&] { RunStore::open(folder / "a\x1B\xFE\n", Access::read); });
     EXPECT_TRUE(says(odd, {"a\\x1B\\xFE\\x0A: there is no such folder"}));

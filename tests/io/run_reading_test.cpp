@@ -84,7 +84,9 @@ std::string recovered(const std::string& database, const std::string& log) {
     folder.write("run.sqlite-wal", log);
     sqlite3* handle = nullptr;
     EXPECT_EQ(sqlite3_open_v2(file.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, "PRAGMA wal_checkpoint(TRUNCATE)", nullptr, nullptr, nullptr), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, "PRAGMA synchronous = OFF; PRAGMA wal_checkpoint(TRUNCATE)", nullptr,
+                           nullptr, nullptr),
+              SQLITE_OK);
     sqlite3_close(handle);
     return bytes_of(file);
 }
@@ -137,7 +139,7 @@ TEST(RunReading, SeesWholeStatesWhileAWriterBeginsTheLogAgainAndAgain) {
     ASSERT_GE(child, 0);
     if (child == 0) {
         RunStore store = RunStore::open(folder.path());
-        for (std::int64_t episodes = 2; episodes <= 30; ++episodes) store.save(large(episodes));
+        for (std::int64_t episodes = 2; episodes <= 12; ++episodes) store.save(large(episodes));
         _exit(0);
     }
     int status = 0;
@@ -150,7 +152,7 @@ TEST(RunReading, SeesWholeStatesWhileAWriterBeginsTheLogAgainAndAgain) {
         last = seen.counts.episodes();
     }
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    EXPECT_EQ(reader.checkpoint()->counts.episodes(), 30);
+    EXPECT_EQ(reader.checkpoint()->counts.episodes(), 12);
 }
 
 TEST(RunReading, NoticesThatAnotherRunTookThePlace) {
