@@ -8,6 +8,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/io/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/request/shell_word.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
 
@@ -48,9 +49,9 @@ Knowledge recall(const RunStore& store, int threads) {
         throw UserError("the run has stored no episodes yet",
                         {fmt::format("run folder '{}'", store.folder().string()),
                          "without data there is nothing to plan on or to certify",
-                         fmt::format("alidade explore '{}' -o '{}' goes on with it; if it is running, wait "
+                         fmt::format("alidade explore {} -o {} goes on with it; if it is running, wait "
                                      "until it has stored some",
-                                     store.source(), store.folder().string())});
+                                     shell_path(store.source()), shell_path(store.folder().string()))});
     Exploration exploration(task, algorithm, explorer);
     exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
     return exploration.best();

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "alidade/request/shell_word.hpp"
+
 namespace alidade::app {
 namespace {
 
@@ -44,13 +46,14 @@ std::string advice_for(const std::string& folder, RunFault fault, const RunUse& 
     switch (fault) {
         case RunFault::missing:
             // Where a file has the folder's name, no run can be made.
-            return use.writes || is_file(folder) ? another
-                                                 : fmt::format("alidade explore PROBLEM -o {}", folder);
+            return use.writes || is_file(folder)
+                       ? another
+                       : fmt::format("alidade explore PROBLEM -o {}", shell_path(folder));
         case RunFault::foreign:
             return use.writes ? fmt::format(
-                                    "{}; or, if {}/run.sqlite is in the way there, move it and any "
-                                    "{}/run.sqlite-* elsewhere, then type the same again",
-                                    another, folder, folder)
+                                    "{}; or, if run.sqlite is in the way there, move it and any "
+                                    "run.sqlite-* elsewhere, then type the same again",
+                                    another)
                               : fmt::format(
                                     "name the folder of a run, or restore this one from a copy; {} makes one",
                                     another);
@@ -66,9 +69,10 @@ std::string advice_for(const std::string& folder, RunFault fault, const RunUse& 
         case RunFault::replaced:
             return "type the same again";
         case RunFault::forbidden:
-            return use.writes
-                       ? fmt::format("{}; or work on a copy of your own: cp -r '{}' COPY", another, folder)
-                       : fmt::format("ask its owner to let you read it: chmod -R a+rX '{}'", folder);
+            return use.writes ? fmt::format("{}; or work on a copy of your own: cp -r {} COPY", another,
+                                            shell_path(folder))
+                              : fmt::format("ask its owner to let you read it: chmod -R a+rX {}",
+                                            shell_path(folder));
         case RunFault::taken:
             break;
     }

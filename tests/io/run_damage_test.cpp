@@ -5,8 +5,8 @@
 #include <csignal>
 #include <random>
 
-#include "alidade/io/printable_text.hpp"
 #include "alidade/io/run_store.hpp"
+#include "alidade/request/printable_text.hpp"
 #include "io/files.hpp"
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
@@ -49,7 +49,7 @@ bool refused_or_right(const std::filesystem::path& folder, Access access) {
     } catch (const InvalidArgument& error) {
         EXPECT_TRUE(says(error.what(), {folder.native(), ";"}));
         // No byte of the file reaches a terminal as it is.
-        EXPECT_EQ(error.what(), printable(std::string_view(error.what())));
+        EXPECT_EQ(error.what(), printable(error.what()));
         return true;
     }
 }

@@ -8,14 +8,14 @@
 #include <cerrno>
 #include <cstring>
 
-#include "alidade/io/printable_text.hpp"
 #include "alidade/io/run_refused.hpp"
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade {
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    const std::string name = printable(folder);
+    const std::string name = printable(folder.native());
     if (descriptor_ < 0)
         throw RunRefused(RunFault::forbidden, fmt::format("{}: the run's folder cannot be opened: {}", name,
                                                           std::strerror(errno)));

@@ -8,10 +8,10 @@
 #include <ctime>
 
 #include "alidade/error.hpp"
-#include "alidade/io/printable_text.hpp"
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/io/problem_record.hpp"
 #include "alidade/io/run_tables.hpp"
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade {
 namespace {
@@ -73,7 +73,7 @@ Identity read_identity(const Database& database) {
         return identity;
     } catch (const InvalidArgument& error) {
         // The message may quote names from the file.
-        throw sqlite::Error(SQLITE_CORRUPT, printable(std::string_view(error.what())));
+        throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
     }
 }
 

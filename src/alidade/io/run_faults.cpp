@@ -14,9 +14,9 @@
 #include <system_error>
 #include <vector>
 
-#include "alidade/io/printable_text.hpp"
 #include "alidade/io/run_refused.hpp"
 #include "alidade/io/run_tables.hpp"
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade {
 namespace {
@@ -117,7 +117,7 @@ sqlite::Error with_reason(const fs::path& file, const sqlite::Error& error) {
 }
 
 void refuse_reading(const fs::path& file, const sqlite::Error& error) {
-    const std::string name = printable(file), why = words_of(error);
+    const std::string name = printable(file.native()), why = words_of(error);
     switch (cause_of(error)) {
         case Cause::busy:
             throw RunRefused(
@@ -161,7 +161,7 @@ void refuse_writing(const fs::path& file, const sqlite::Error& error, bool saved
     const char* const kept = saved_before ? "what was saved before is intact" : "nothing had been saved yet";
     const auto say = [&](std::string_view what, std::string_view advice) {
         throw std::runtime_error(
-            fmt::format("{}: {} ({}); {}: {}", printable(file), what, why, kept, advice));
+            fmt::format("{}: {} ({}); {}: {}", printable(file.native()), what, why, kept, advice));
     };
     switch (cause_of(error)) {
         case Cause::full:
@@ -194,7 +194,7 @@ void refuse_writing(const fs::path& file, const sqlite::Error& error, bool saved
     throw std::runtime_error(fmt::format(
         "{}: the run could not be saved: it is damaged ({}); restore it from a copy or explore again into "
         "another folder",
-        printable(file), why));
+        printable(file.native()), why));
 }
 
 }  // namespace alidade

@@ -12,7 +12,6 @@
 
 #include "alidade/error.hpp"
 #include "alidade/io/folder_lock.hpp"
-#include "alidade/io/printable_text.hpp"
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/io/run_contents.hpp"
 #include "alidade/io/run_faults.hpp"
@@ -20,6 +19,7 @@
 #include "alidade/io/run_refused.hpp"
 #include "alidade/io/run_tables.hpp"
 #include "alidade/io/sqlite.hpp"
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade {
 namespace {
@@ -52,12 +52,12 @@ void require_run(const fs::path& file, const std::string& no_run) {
     throw RunRefused(RunFault::foreign,
                      fmt::format("{}: not a run: {}; name a folder that `explore` or `learn` made, or move "
                                  "the file away",
-                                 printable(file), no_run));
+                                 printable(file.native()), no_run));
 }
 
 void check_file(const fs::path& folder) {
     std::error_code failure, ignored;
-    const std::string name = printable(folder);
+    const std::string name = printable(folder.native());
     const fs::file_status status = fs::status(file_in(folder), failure);
     if (fs::is_regular_file(status)) return;
     if (failure == std::errc::permission_denied)
@@ -85,7 +85,7 @@ void check_format(const Database& database, const fs::path& file) {
         RunFault::unknown,
         fmt::format("{}: the run has format {}, and this version of alidade reads format {}; use the version "
                     "that wrote it, or explore again into another folder",
-                    printable(file), format, run_tables::format));
+                    printable(file.native()), format, run_tables::format));
 }
 
 /// Why the file is not one that a run may replace or go on with; empty if it is.
@@ -184,19 +184,19 @@ struct RunStore::Connection {
                 throw RunRefused(RunFault::replaced,
                                  fmt::format("{}: another run was put in the place of this one while it was "
                                              "read; start again",
-                                             printable(folder)));
+                                             printable(folder.native())));
             return action(image);
         });
     }
 
     void write(const RunCheckpoint& checkpoint, const RunResult* result) {
         expects(database.has_value(), "{}: the run was opened to read; open it to write before saving",
-                printable(folder));
+                printable(folder.native()));
         const Counts& counts = checkpoint.counts;
         const Problem& problem = identity->problem;
         expects(
             counts.shape() == problem.shape() && counts.features().entries() == problem.features().entries(),
-            "{}: the counts to be saved are of another problem than the run", printable(folder));
+            "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
         try {
             Transaction transaction(*database, Transaction::Kind::write);
             write_checkpoint(*database, checkpoint);
@@ -213,8 +213,8 @@ RunStore RunStore::create(const fs::path& folder, const Problem& problem, const 
     std::error_code failure;
     fs::create_directories(folder, failure);
     if (failure == std::errc::no_space_on_device) refuse_writing(file_in(folder), as_error(failure), false);
-    expects(!failure, "{}: the run's folder cannot be made: {}; choose another folder", printable(folder),
-            failure.message());
+    expects(!failure, "{}: the run's folder cannot be made: {}; choose another folder",
+            printable(folder.native()), failure.message());
     auto connection = std::make_unique<Connection>();
     connection->folder = folder;
     connection->lock.emplace(folder);
@@ -222,7 +222,7 @@ RunStore RunStore::create(const fs::path& folder, const Problem& problem, const 
         throw RunRefused(
             RunFault::taken,
             fmt::format("{}: the folder holds a run already; choose another folder, or remove the run first",
-                        printable(folder)));
+                        printable(folder.native())));
     connection->identity.emplace(Identity{problem, alidade::problem_hash(problem), source, options});
     try {
         write_new(connection->file(), *connection->identity);
@@ -273,8 +273,9 @@ void RunStore::remove(const fs::path& folder) {
     for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
         fs::remove(beside(file, suffix), failure);
         if (failure)
-            throw RunRefused(RunFault::forbidden, fmt::format("{}{}: cannot be removed: {}", printable(file),
-                                                              suffix, failure.message()));
+            throw RunRefused(RunFault::forbidden,
+                             fmt::format("{}{}: cannot be removed: {}", printable(file.native()), suffix,
+                                         failure.message()));
     }
 }
 

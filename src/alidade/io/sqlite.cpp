@@ -1,10 +1,9 @@
 #include "alidade/io/sqlite.hpp"
+#include "alidade/request/printable_text.hpp"
 
 #include <sqlite3.h>
 
 #include <utility>
-
-#include "alidade/io/printable_text.hpp"
 
 namespace alidade::sqlite {
 namespace {
@@ -57,8 +56,7 @@ void Database::distrust() {
 
 void Database::fail(int code) const {
     // SQLite quotes names from the file, which may be any bytes.
-    const std::string message =
-        printable(std::string_view(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code)));
+    const std::string message = printable(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code));
     const int primary = code & 0xFF;
     const bool of_files = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN;
     throw Error(primary, message, of_files && handle_ ? sqlite3_system_errno(handle_.get()) : 0);
