@@ -15,6 +15,7 @@
 #include "numbers.hpp"
 #include "recall.hpp"
 #include "report.hpp"
+#include "run_advice.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -41,9 +42,10 @@ RunStore fresh_run(const DemoArguments& given) {
     RunOptions options;
     options.algorithm = default_explorer(task_of(problem)).name;
     options.seed = given.seed;
-    return explaining(context, [&] {
+    const RunUse use{.writes = true, .may_overwrite = false, .another = "alidade demo --run ANOTHER_FOLDER"};
+    return explaining_run(given.folder, use, [&] {
         if (RunStore::exists(given.folder)) {
-            if (RunStore::open(given.folder).source() != demo_problem)
+            if (RunStore::open(given.folder, Access::read).source() != demo_problem)
                 throw UserError("the folder holds a run of another problem", context);
             RunStore::remove(given.folder);
         }

@@ -13,6 +13,7 @@
 #include "exploration_run.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
+#include "run_advice.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -168,7 +169,8 @@ RunStore resume(const ExploreArguments& given, const Problem& problem, const Run
     const Context context{fmt::format("run folder '{}'", given.folder),
                           "data of two different runs must not be mixed: the bounds would not hold",
                           "choose another folder with -o, or replace the run there with --overwrite"};
-    RunStore store = explaining(context, [&] { return RunStore::open(given.folder); });
+    RunStore store =
+        explaining_run(given.folder, writing_use(false), [&] { return RunStore::open(given.folder); });
     if (const auto result = store.result(); result && result->stopped == stopped_at_logs)
         throw UserError("the folder holds what alidade learn made of logs",
                         {context.where,
@@ -188,11 +190,10 @@ RunStore resume(const ExploreArguments& given, const Problem& problem, const Run
 RunStore open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
     if (RunStore::exists(given.folder)) {
         if (!given.overwrite) return resume(given, problem, options);
-        RunStore::remove(given.folder);
+        explaining_run(given.folder, writing_use(true), [&] { RunStore::remove(given.folder); });
     }
-    return explaining({fmt::format("run folder '{}'", given.folder), "a run needs a folder of its own",
-                       "choose a new or empty folder with -o"},
-                      [&] { return RunStore::create(given.folder, problem, given.source, options); });
+    return explaining_run(given.folder, writing_use(given.overwrite),
+                          [&] { return RunStore::create(given.folder, problem, given.source, options); });
 }
 
 int explore(const ExploreArguments& given, const Voice& voice) {

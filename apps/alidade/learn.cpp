@@ -15,6 +15,7 @@
 #include "contradiction_view.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
+#include "run_advice.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -69,7 +70,13 @@ void require_usable(const Task& task, const std::string& source) {
 }
 
 void require_free(const LearnArguments& given) {
-    if (given.overwrite || !RunStore::exists(given.folder)) return;
+    if (!RunStore::exists(given.folder)) return;
+    // Before the logs are read, and without advice to overwrite what is then not overwritten.
+    if (!explaining_run(given.folder, writing_use(given.overwrite),
+                        [&] { return RunStore::is_run(given.folder); }))
+        throw UserError("the folder holds a file run.sqlite that is not a run",
+                        run_context(given.folder, RunFault::foreign, writing_use(given.overwrite)));
+    if (given.overwrite) return;
     throw UserError(
         "the folder holds a run already",
         {fmt::format("run folder '{}'", given.folder),
@@ -163,11 +170,10 @@ Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerO
 
 RunStore store_run(const LearnArguments& given, const Problem& problem, const RunOptions& options,
                    const Counts& counts, const Learned& learned) {
-    if (given.overwrite) RunStore::remove(given.folder);
-    RunStore store =
-        explaining({fmt::format("run folder '{}'", given.folder), "a run needs a folder of its own",
-                    "choose a new or empty folder with -o"},
-                   [&] { return RunStore::create(given.folder, problem, given.source, options); });
+    RunStore store = explaining_run(given.folder, writing_use(given.overwrite), [&] {
+        if (given.overwrite) RunStore::remove(given.folder);
+        return RunStore::create(given.folder, problem, given.source, options);
+    });
     store.save(RunCheckpoint{{}, counts, learned.standing.contradiction}, learned.result);
     return store;
 }

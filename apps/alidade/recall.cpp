@@ -8,6 +8,8 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/io/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/request/shell_word.hpp"
+#include "run_advice.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -25,10 +27,7 @@ Problem load_problem_argument(const std::string& source, bool normalise) {
 }
 
 RunStore open_run(const std::string& folder) {
-    return explaining(
-        {fmt::format("run folder '{}'", folder), "plans and certificates rest on what a run has stored",
-         fmt::format("alidade explore PROBLEM -o {}", folder)},
-        [&] { return RunStore::open(folder); });
+    return explaining_run(folder, reading_use(), [&] { return RunStore::open(folder, Access::read); });
 }
 
 ExplorerOptions explorer_options(const RunOptions& options, int threads) {
@@ -40,14 +39,19 @@ Knowledge recall(const RunStore& store, int threads) {
     const ExplorerEntry& algorithm = find_explorer(options.algorithm);
     const ExplorerOptions explorer = explorer_options(options, threads);
     const Task task = task_of(store.problem());
-    if (const auto result = store.result()) return algorithm.recompute(task, result->evidence, explorer);
-    auto checkpoint = store.checkpoint();
+    const auto again = [&](const auto& read) {
+        return explaining_run(store.folder().string(), reading_use(), read);
+    };
+    if (const auto result = again([&] { return store.result(); }))
+        return algorithm.recompute(task, result->evidence, explorer);
+    auto checkpoint = again([&] { return store.checkpoint(); });
     if (!checkpoint)
         throw UserError("the run has stored no episodes yet",
                         {fmt::format("run folder '{}'", store.folder().string()),
                          "without data there is nothing to plan on or to certify",
-                         fmt::format("alidade explore '{}' -o '{}' goes on with it", store.source(),
-                                     store.folder().string())});
+                         fmt::format("alidade explore {} -o {} goes on with it; if it is running, wait "
+                                     "until it has stored some",
+                                     shell_path(store.source()), shell_path(store.folder().string()))});
     Exploration exploration(task, algorithm, explorer);
     exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
     return exploration.best();

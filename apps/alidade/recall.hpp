@@ -16,7 +16,7 @@ inline constexpr std::string_view stopped_at_logs = "logs";
 /// Loads what the user calls a problem. Throws UserError.
 Problem load_problem_argument(const std::string& source, bool normalise);
 
-/// Opens a run's folder. Throws UserError.
+/// Opens a run's folder to read: takes no lock and changes nothing in it. Throws UserError.
 RunStore open_run(const std::string& folder);
 
 /// Computes the knowledge of a run again from its stored evidence; of a run that was killed, from its last

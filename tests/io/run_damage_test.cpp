@@ -6,6 +6,7 @@
 #include <random>
 
 #include "alidade/io/run_store.hpp"
+#include "alidade/request/printable_text.hpp"
 #include "io/files.hpp"
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
@@ -47,6 +48,8 @@ bool refused_or_right(const std::filesystem::path& folder, Access access) {
         return false;
     } catch (const InvalidArgument& error) {
         EXPECT_TRUE(says(error.what(), {folder.native(), ";"}));
+        // No byte of the file reaches a terminal as it is.
+        EXPECT_EQ(error.what(), printable(error.what()));
         return true;
     }
 }

@@ -172,12 +172,14 @@ TEST(RunStore, RemovesTheRunAndNothingElse) {
     RunStore::remove(folder / "nowhere");
     RunStore::create(folder.path(), problem, "p", {});
     EXPECT_TRUE(RunStore::exists(folder.path()));
-    for (const char* name : {"run.sqlite-wal", "run.sqlite-shm", "run.sqlite.bak", "plan.json", "run/x"})
+    for (const char* name :
+         {"run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal", "run.sqlite.bak", "plan.json", "run/x"})
         folder.write(name, "left by somebody");
     RunStore::remove(folder.path());
     EXPECT_FALSE(RunStore::exists(folder.path()));
     EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"run.sqlite.bak", "plan.json", "run"}));
     folder.write("run.sqlite-wal", "stale");
+    folder.write("run.sqlite-journal", "stale");
     folder.write("run.sqlite-new", "of a run that was cut short");
     RunStore::create(folder.path(), problem, "p", {}).save(sample_checkpoint(problem, 1));
     EXPECT_EQ(names_in(folder.path()),

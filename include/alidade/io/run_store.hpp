@@ -11,6 +11,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/run_contradiction.hpp"
 #include "alidade/explore/schedule.hpp"
+#include "alidade/io/run_refused.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/problem/problem.hpp"
 
@@ -49,29 +50,38 @@ struct RunResult {
 
 /// How a run is opened.
 enum class Access {
-    read,   ///< makes no file, never waits for the writer; sees what it has saved so far
-    write,  ///< the one writer, for as long as the store lives
+    /// Takes no lock, makes and changes no file, never waits for the writer; sees what it has saved so far.
+    /// Needs
+    /// permission to read and nothing else; each call takes a copy of the run in memory.
+    read,
+    /// The one writer, for as long as the store lives.
+    write,
 };
 
 /// A run on disk: a folder with `run.sqlite` (WAL mode, one writer). The features travel inside, so a
 /// run can be certified when the problem's folder has moved. Every call that writes is one transaction:
 /// killed anywhere, nothing acknowledged is lost. Digests tell damage from data: what was not written is
-/// not read, but refused with InvalidArgument. A run that cannot be written (a full disk, say) throws
-/// std::runtime_error; what was saved before stays.
+/// not read, but refused with RunRefused, an InvalidArgument that says what kind of fault it is. A run that
+/// cannot be written, or a machine that fails (a full disk, an error of the disk), throws std::runtime_error;
+/// what was saved before stays.
 class RunStore {
 public:
     /// Starts a run in a folder, which is made if it does not exist; other files in it are left alone.
-    /// `source` is how the user named the problem. Throws InvalidArgument if the folder holds a run
+    /// `source` is how the user named the problem. Throws RunRefused if the folder holds a run
     /// already or another process is making one there. A run that was cut short here does not exist.
     static RunStore create(const std::filesystem::path& folder, const Problem& problem,
                            const std::string& source, const RunOptions& options);
-    /// Opens an existing run. Throws InvalidArgument naming what is wrong with the folder: no run in it,
+    /// Opens an existing run. Throws RunRefused naming what is wrong with the folder: no run in it,
     /// damaged, of another program, of a newer version, or (to write) in use by another process.
     static RunStore open(const std::filesystem::path& folder, Access access = Access::write);
-    /// Whether the folder holds a run: a file called run.sqlite, sound or not.
+    /// Whether the place of a run is taken: something called run.sqlite, a run or not.
     static bool exists(const std::filesystem::path& folder);
-    /// Deletes the run in the folder, and nothing else in it; nothing if there is none. Throws
-    /// InvalidArgument if another process is using the run, or if run.sqlite is not a run.
+    /// Whether run.sqlite is a run by its first bytes, sound or not; remove() deletes nothing else. Throws
+    /// RunRefused if they may not be read.
+    static bool is_run(const std::filesystem::path& folder);
+    /// Deletes the run in the folder, and nothing else in it; nothing if there is none. Throws RunRefused if
+    /// another process is writing the run, or if run.sqlite is not a run. Readers do not stand in the way:
+    /// what they are reading they read to the end, and notice before the next call.
     static void remove(const std::filesystem::path& folder);
 
     RunStore(RunStore&&) noexcept;
@@ -91,7 +101,8 @@ public:
     /// of this problem, or the store was opened to read.
     void save(const RunCheckpoint& checkpoint);
     void save(const RunCheckpoint& checkpoint, const RunResult& result);
-    /// What was saved last, also by a writer in another process; nothing if nothing was.
+    /// What was saved last, also by a writer in another process; nothing if nothing was. A reader's throw
+    /// RunRefused if another run has taken this one's place.
     std::optional<RunCheckpoint> checkpoint() const;
     std::optional<RunResult> result() const;
 

@@ -1,31 +1,37 @@
 #include "alidade/io/folder_lock.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "alidade/error.hpp"
+#include "alidade/io/run_refused.hpp"
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade {
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    expects(descriptor_ >= 0, "{}: the run's folder cannot be opened: {}", folder.string(),
-            std::strerror(errno));
+    const std::string name = printable(folder.native());
+    if (descriptor_ < 0)
+        throw RunRefused(RunFault::forbidden, fmt::format("{}: the run's folder cannot be opened: {}", name,
+                                                          std::strerror(errno)));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
     const int reason = errno;
     ::close(descriptor_);
-    expects(reason != EWOULDBLOCK,
-            "{}: another process is using this run, and a run has one writer; wait until it ends or stop it, "
-            "or choose another folder",
-            folder.string());
-    throw InvalidArgument(fmt::format(
-        "{}: the folder cannot be locked ({}), which keeps two processes from writing one run; choose a "
-        "folder on a local disk",
-        folder.string(), std::strerror(reason)));
+    if (reason == EWOULDBLOCK)
+        throw RunRefused(RunFault::busy,
+                         fmt::format("{}: another process is using this run, and a run has one writer; wait "
+                                     "until it ends or stop it, or choose another folder",
+                                     name));
+    throw RunRefused(
+        RunFault::forbidden,
+        fmt::format("{}: the folder cannot be locked ({}), which keeps two processes from writing one run; "
+                    "choose a folder on a local disk",
+                    name, std::strerror(reason)));
 }
 
 FolderLock::~FolderLock() {

@@ -9,7 +9,7 @@ namespace alidade {
 /// so it leaves no file behind and goes with the process, however that ends. Readers do not need it.
 class FolderLock {
 public:
-    /// Throws InvalidArgument if the folder cannot be locked or another store holds it.
+    /// Throws RunRefused if the folder cannot be locked or another store holds it.
     explicit FolderLock(const std::filesystem::path& folder);
     ~FolderLock();
     FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -11,6 +11,7 @@
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/io/problem_record.hpp"
 #include "alidade/io/run_tables.hpp"
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade {
 namespace {
@@ -71,7 +72,8 @@ Identity read_identity(const Database& database) {
             throw sqlite::Error(SQLITE_CORRUPT, "the problem inside is not the one that was explored");
         return identity;
     } catch (const InvalidArgument& error) {
-        throw sqlite::Error(SQLITE_CORRUPT, error.what());
+        // The message may quote names from the file.
+        throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
     }
 }
 

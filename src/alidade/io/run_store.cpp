@@ -3,15 +3,23 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <array>
+#include <cerrno>
 #include <fstream>
+#include <span>
+#include <system_error>
 #include <utility>
 
 #include "alidade/error.hpp"
 #include "alidade/io/folder_lock.hpp"
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/io/run_contents.hpp"
+#include "alidade/io/run_faults.hpp"
+#include "alidade/io/run_image.hpp"
+#include "alidade/io/run_refused.hpp"
 #include "alidade/io/run_tables.hpp"
 #include "alidade/io/sqlite.hpp"
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade {
 namespace {
@@ -29,132 +37,108 @@ fs::path beside(fs::path file, const char* suffix) {
     return file += suffix;
 }
 
-/// What is wrong with a file that SQLite or the tables refuse, and what to do.
-[[noreturn]] void refuse(const fs::path& file, const sqlite::Error& error) {
-    const std::string why = error.what();
-    switch (error.code()) {
-        case SQLITE_NOTADB:
-            throw InvalidArgument(
-                fmt::format("{}: not a run: it is not an SQLite database, or its first page is damaged ({}); "
-                            "restore it from a copy or explore again into another folder",
-                            file.string(), why));
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-            throw InvalidArgument(
-                fmt::format("{}: another process is using this run ({}); wait until it ends or stop it",
-                            file.string(), why));
-        case SQLITE_CANTOPEN:
-        case SQLITE_PERM:
-        case SQLITE_READONLY:
-        case SQLITE_AUTH:
-            throw InvalidArgument(
-                fmt::format("{}: the run cannot be opened ({}); check that you may read and write the file "
-                            "and its folder",
-                            file.string(), why));
-        default:
-            throw InvalidArgument(
-                fmt::format("{}: the run is damaged ({}); restore it from a copy or explore again into "
-                            "another folder",
-                            file.string(), why));
-    }
-}
-
 /// Makes messages of what `action` throws while reading name the file.
 template <class Action>
 auto reading(const fs::path& file, const Action& action) {
     try {
         return action();
     } catch (const sqlite::Error& error) {
-        refuse(file, error);
+        refuse_reading(file, error);
     }
+}
+
+void require_run(const fs::path& file, const std::string& no_run) {
+    if (no_run.empty()) return;
+    throw RunRefused(RunFault::foreign,
+                     fmt::format("{}: not a run: {}; name a folder that `explore` or `learn` made, or move "
+                                 "the file away",
+                                 printable(file.native()), no_run));
 }
 
 void check_file(const fs::path& folder) {
-    std::error_code ignored;
-    expects(fs::is_directory(folder, ignored),
-            "{}: there is no such folder; a run is a folder that `explore` made", folder.string());
-    expects(fs::is_regular_file(file_in(folder), ignored),
-            "{}: no run.sqlite in this folder, so it does not hold a run; name a folder that `explore` made",
-            folder.string());
+    std::error_code failure, ignored;
+    const std::string name = printable(folder.native());
+    const fs::file_status status = fs::status(file_in(folder), failure);
+    if (fs::is_regular_file(status)) return;
+    if (failure == std::errc::permission_denied)
+        throw RunRefused(RunFault::forbidden,
+                         fmt::format("{}: you may not look into this folder; check its permissions", name));
+    if (!fs::is_directory(folder, ignored))
+        throw RunRefused(
+            RunFault::missing,
+            fmt::format("{}: there is no such folder; a run is a folder that `explore` or `learn` "
+                        "made",
+                        name));
+    if (fs::exists(status)) require_run(file_in(folder), "it is not a file");
+    throw RunRefused(
+        RunFault::missing,
+        fmt::format(
+            "{}: no run.sqlite in this folder, so it does not hold a run; name a folder that `explore` "
+            "or `learn` made",
+            name));
 }
 
 void check_format(const Database& database, const fs::path& file) {
-    const std::int64_t owner = run_tables::pragma(database, "application_id");
-    expects(owner == run_tables::application_id,
-            "{}: an SQLite database, but not a run (application id {}, a run's is {}); name a folder that "
-            "`explore` made",
-            file.string(), owner, run_tables::application_id);
     const std::int64_t format = run_tables::pragma(database, "user_version");
-    expects(format == run_tables::format,
-            "{}: the run has format {}, and this version of alidade reads format {}; use the version that "
-            "wrote it, or explore again into another folder",
-            file.string(), format, run_tables::format);
+    if (format == run_tables::format) return;
+    throw RunRefused(
+        RunFault::unknown,
+        fmt::format("{}: the run has format {}, and this version of alidade reads format {}; use the version "
+                    "that wrote it, or explore again into another folder",
+                    printable(file.native()), format, run_tables::format));
 }
 
-/// Whether the file is one that remove() may delete: SQLite's magic, and our id at offset 68.
-bool is_run(const fs::path& file) {
-    std::string header(72, '\0');
-    std::ifstream(file, std::ios::binary).read(header.data(), 72);
-    std::int64_t owner = 0;
-    for (std::size_t i = 68; i < 72; ++i) owner = owner * 256 + static_cast<unsigned char>(header[i]);
-    return header.starts_with("SQLite format 3") && owner == run_tables::application_id;
+/// Why the file is not one that a run may replace or go on with; empty if it is.
+std::string no_run_reason(const fs::path& file) {
+    std::array<char, run_header_size> header{};
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) throw sqlite::Error(SQLITE_CANTOPEN, std::generic_category().message(errno), errno);
+    stream.read(header.data(), header.size());
+    return alidade::no_run_reason(std::as_bytes(std::span(header)));
 }
 
-/// What tells whether somebody wrote while we read without a lock.
-struct Trace {
-    bool journal = false;  // a -wal file with something in it
-    std::uintmax_t size = 0;
-    fs::file_time_type written;
+/// One state of the run, for one who may do no more than read.
+Database open_to_read(const fs::path& file) {
+    std::vector<std::byte> image = run_image(file);
+    require_run(file, alidade::no_run_reason(image));
+    Database database(std::move(image));
+    check_format(database, file);
+    return database;
+}
 
-    explicit Trace(const fs::path& file) {
-        std::error_code ignored;
-        const std::uintmax_t wal = fs::file_size(beside(file, "-wal"), ignored);
-        journal = !ignored && wal > 0;
-        size = fs::file_size(file, ignored);
-        written = fs::last_write_time(file, ignored);
-    }
-    bool operator==(const Trace&) const = default;
-};
-
-/// Reads one state of the run while others may write. Without a journal the file is all there is, and it
-/// is read as it is, so that no -wal and -shm files appear; if it changed meanwhile, that is no state.
-template <class Read>
-auto read_snapshot(const fs::path& file, const Read& read) {
-    constexpr int attempts = 20;
-    for (int attempt = 1;; ++attempt) {
-        const Trace before(file);
-        const auto settled = [&] { return before.journal || attempt == attempts || Trace(file) == before; };
-        try {
-            Database database(file, before.journal ? OpenMode::read : OpenMode::frozen);
-            const Transaction snapshot(database, Transaction::Kind::read);
-            auto value = read(database);
-            if (settled()) return value;
-        } catch (const std::exception&) {
-            if (settled()) throw;
-        }
-    }
+/// What tells one run from another that was put in its place: the digests of what a run is about.
+std::vector<std::int64_t> mark_of(const Database& database) {
+    std::vector<std::int64_t> mark;
+    sqlite::Statement select(
+        database, "SELECT digest FROM digests WHERE section IN ('problem', 'run') ORDER BY section");
+    while (select.step()) mark.push_back(select.integer(0));
+    return mark;
 }
 
 /// Writes a whole run under another name first: a run that exists is complete.
 void write_new(const fs::path& file, const Identity& identity) {
     const fs::path unfinished = beside(file, "-new");
-    for (const char* stale : {"-new", "-wal", "-shm"}) fs::remove(beside(file, stale));
-    {
+    // A log or a journal that an earlier run left behind would be taken for this one's.
+    for (const char* stale : {"-new", "-wal", "-shm", "-journal"}) fs::remove(beside(file, stale));
+    try {
         Database database(unfinished, OpenMode::create);
         database.execute("PRAGMA journal_mode = MEMORY");
         Transaction transaction(database, Transaction::Kind::write);
         run_tables::create(database);
         write_identity(database, identity);
         transaction.commit();
+    } catch (...) {
+        // On a full disk what is half done takes up room that is needed.
+        std::error_code ignored;
+        fs::remove(unfinished, ignored);
+        throw;
     }
     fs::rename(unfinished, file);
 }
 
-[[noreturn]] void cannot_write(const fs::path& file, const std::string& why) {
-    throw std::runtime_error(
-        fmt::format("{}: the run could not be saved ({}); what was saved before is intact: make room or mend "
-                    "the permissions, and start it again to go on",
-                    file.string(), why));
+/// What the file system reports, as SQLite would.
+sqlite::Error as_error(const std::error_code& failure) {
+    return {SQLITE_IOERR, failure.message(), failure.value()};
 }
 
 }  // namespace
@@ -162,12 +146,14 @@ void write_new(const fs::path& file, const Identity& identity) {
 struct RunStore::Connection {
     fs::path folder;
     std::optional<Identity> identity;
+    std::vector<std::int64_t> mark;    // of the identity, for readers
     std::optional<FolderLock> lock;    // of the writer; outlives its database
-    std::optional<Database> database;  // the writer's; readers open one for each call
+    std::optional<Database> database;  // the writer's; readers take an image for each call
 
     fs::path file() const { return file_in(folder); }
 
     void open_to_write() {
+        require_run(file(), no_run_reason(file()));
         database.emplace(file(), OpenMode::write);
         check_format(*database, file());
         if (database->read_only()) throw sqlite::Error(SQLITE_READONLY, "it may only be read");
@@ -176,30 +162,48 @@ struct RunStore::Connection {
         database->execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     }
 
-    /// Calls `read` with a database that shows one state of the run.
+    void read_identity_first() {
+        reading(file(), [&] {
+            if (database) {
+                identity = read_identity(*database);
+            } else {
+                const Database image = open_to_read(file());
+                mark = mark_of(image);
+                identity = read_identity(image);
+            }
+        });
+    }
+
+    /// Calls `action` with a database that shows one state of the run.
     template <class Read>
     auto read(const Read& action) const {
         return reading(file(), [&] {
-            if (!database) return read_snapshot(file(), action);
-            return action(*database);
+            if (database) return action(*database);
+            const Database image = open_to_read(file());
+            if (mark_of(image) != mark)
+                throw RunRefused(RunFault::replaced,
+                                 fmt::format("{}: another run was put in the place of this one while it was "
+                                             "read; start again",
+                                             printable(folder.native())));
+            return action(image);
         });
     }
 
     void write(const RunCheckpoint& checkpoint, const RunResult* result) {
         expects(database.has_value(), "{}: the run was opened to read; open it to write before saving",
-                folder.string());
+                printable(folder.native()));
         const Counts& counts = checkpoint.counts;
         const Problem& problem = identity->problem;
         expects(
             counts.shape() == problem.shape() && counts.features().entries() == problem.features().entries(),
-            "{}: the counts to be saved are of another problem than the run", folder.string());
+            "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
         try {
             Transaction transaction(*database, Transaction::Kind::write);
             write_checkpoint(*database, checkpoint);
             if (result != nullptr) write_result(*database, *result);
             transaction.commit();
         } catch (const sqlite::Error& error) {
-            cannot_write(file(), error.what());
+            refuse_writing(file(), with_reason(file(), error), true);
         }
     }
 };
@@ -208,22 +212,25 @@ RunStore RunStore::create(const fs::path& folder, const Problem& problem, const 
                           const RunOptions& options) {
     std::error_code failure;
     fs::create_directories(folder, failure);
-    expects(!failure, "{}: the run's folder cannot be made: {}; choose another folder", folder.string(),
-            failure.message());
+    if (failure == std::errc::no_space_on_device) refuse_writing(file_in(folder), as_error(failure), false);
+    expects(!failure, "{}: the run's folder cannot be made: {}; choose another folder",
+            printable(folder.native()), failure.message());
     auto connection = std::make_unique<Connection>();
     connection->folder = folder;
     connection->lock.emplace(folder);
-    expects(!exists(folder),
-            "{}: the folder holds a run already; choose another folder, or remove the run first",
-            folder.string());
+    if (exists(folder))
+        throw RunRefused(
+            RunFault::taken,
+            fmt::format("{}: the folder holds a run already; choose another folder, or remove the run first",
+                        printable(folder.native())));
     connection->identity.emplace(Identity{problem, alidade::problem_hash(problem), source, options});
     try {
         write_new(connection->file(), *connection->identity);
         connection->open_to_write();
     } catch (const sqlite::Error& error) {
-        cannot_write(connection->file(), error.what());
+        refuse_writing(connection->file(), with_reason(connection->file(), error), false);
     } catch (const fs::filesystem_error& error) {
-        cannot_write(connection->file(), error.code().message());
+        refuse_writing(connection->file(), as_error(error.code()), false);
     }
     return RunStore(std::move(connection));
 }
@@ -234,12 +241,13 @@ RunStore RunStore::open(const fs::path& folder, Access access) {
     connection->folder = folder;
     if (access == Access::write) {
         connection->lock.emplace(folder);
-        reading(connection->file(), [&] { connection->open_to_write(); });
+        try {
+            connection->open_to_write();
+        } catch (const sqlite::Error& error) {
+            refuse_reading(connection->file(), with_reason(connection->file(), error));
+        }
     }
-    connection->identity = connection->read([&](const Database& database) {
-        check_format(database, connection->file());
-        return read_identity(database);
-    });
+    connection->read_identity_first();
     return RunStore(std::move(connection));
 }
 
@@ -248,17 +256,26 @@ bool RunStore::exists(const fs::path& folder) {
     return fs::exists(file_in(folder), ignored);
 }
 
+bool RunStore::is_run(const fs::path& folder) {
+    std::error_code ignored;
+    const fs::path file = file_in(folder);
+    return fs::is_regular_file(file, ignored) && reading(file, [&] { return no_run_reason(file).empty(); });
+}
+
 void RunStore::remove(const fs::path& folder) {
     if (!exists(folder)) return;
     const FolderLock lock(folder);
     const fs::path file = file_in(folder);
-    expects(is_run(file), "{}: not a run, so it is not removed; if you do not need it, delete it by hand",
-            file.string());
+    check_file(folder);
+    reading(file, [&] { require_run(file, no_run_reason(file)); });
     // The database goes first: without it the others mean nothing, the other way round they may be missed.
     std::error_code failure;
-    for (const char* suffix : {"", "-wal", "-shm"}) {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
         fs::remove(beside(file, suffix), failure);
-        expects(!failure, "{}{}: cannot be removed: {}", file.string(), suffix, failure.message());
+        if (failure)
+            throw RunRefused(RunFault::forbidden,
+                             fmt::format("{}{}: cannot be removed: {}", printable(file.native()), suffix,
+                                         failure.message()));
     }
 }
 

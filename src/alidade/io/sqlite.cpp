@@ -1,36 +1,17 @@
 #include "alidade/io/sqlite.hpp"
+#include "alidade/request/printable_text.hpp"
 
-#include <fmt/format.h>
 #include <sqlite3.h>
+
+#include <utility>
 
 namespace alidade::sqlite {
 namespace {
 
 constexpr int patience_ms = 5000;  // with another connection's short locks
 
-/// A file's address: the only way to ask for an immutable database, and safe for any name.
-std::string address(const std::filesystem::path& file, OpenMode mode) {
-    std::string uri = "file://";
-    for (const char c : std::filesystem::absolute(file).string()) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           c == '/' || c == '.' || c == '-' || c == '_';
-        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return mode == OpenMode::frozen ? uri + "?immutable=1" : uri;
-}
-
-int flags(OpenMode mode) {
-    switch (mode) {
-        case OpenMode::create:
-            return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-        case OpenMode::write:
-            return SQLITE_OPEN_READWRITE;
-        case OpenMode::read:
-        case OpenMode::frozen:
-            break;
-    }
-    return SQLITE_OPEN_READONLY;
-}
+constexpr std::size_t version_offset = 18;  // in a database's header: of the formats to write and to read
+constexpr std::byte rollback_journal{1};
 
 }  // namespace
 
@@ -40,21 +21,45 @@ void Database::Close::operator()(sqlite3* handle) const {
 
 Database::Database(const std::filesystem::path& file, OpenMode mode) {
     sqlite3* handle = nullptr;
-    const int code =
-        sqlite3_open_v2(address(file, mode).c_str(), &handle,
-                        flags(mode) | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+    const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
+    // Absolute: names that begin with "file:" or ":" mean something else to SQLite.
+    const int code = sqlite3_open_v2(std::filesystem::absolute(file).c_str(), &handle,
+                                     flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
     handle_.reset(handle);
     if (code != SQLITE_OK) fail(code);
     sqlite3_busy_timeout(handle, patience_ms);
-    // The file may be damaged or hostile: nothing in its schema is run, and cells are checked.
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    distrust();
+}
+
+Database::Database(std::vector<std::byte> image) : image_(std::move(image)) {
+    // Without a file there is no log either; SQLite does not open a database that says it has one.
+    for (std::size_t i = version_offset; i < version_offset + 2 && i < image_.size(); ++i)
+        if (image_[i] == std::byte{2}) image_[i] = rollback_journal;
+    sqlite3* handle = nullptr;
+    int code = sqlite3_open_v2(":memory:", &handle,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+    handle_.reset(handle);
+    if (code != SQLITE_OK) fail(code);
+    const auto size = static_cast<sqlite3_int64>(image_.size());
+    code = sqlite3_deserialize(handle, "main", reinterpret_cast<unsigned char*>(image_.data()), size, size,
+                               SQLITE_DESERIALIZE_READONLY);
+    if (code != SQLITE_OK) fail(code);
+    distrust();
+}
+
+/// The file may be damaged or hostile: nothing in its schema is run, and cells are checked.
+void Database::distrust() {
+    sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     execute("PRAGMA cell_size_check = ON");
 }
 
 void Database::fail(int code) const {
-    const std::string message = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
-    throw Error(code & 0xFF, message);
+    // SQLite quotes names from the file, which may be any bytes.
+    const std::string message = printable(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code));
+    const int primary = code & 0xFF;
+    const bool of_files = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN;
+    throw Error(primary, message, of_files && handle_ ? sqlite3_system_errno(handle_.get()) : 0);
 }
 
 void Database::execute(const std::string& statements) {

@@ -8,34 +8,39 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace alidade::sqlite {
 
-/// What SQLite reports. The run store turns it into a message that names the folder.
+/// What SQLite reports, in printable characters. The run store turns it into a message that names the folder.
 class Error : public std::runtime_error {
 public:
-    Error(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    Error(int code, const std::string& message, int system = 0)
+        : std::runtime_error(message), code_(code), system_(system) {}
     /// SQLite's primary result code.
     int code() const noexcept { return code_; }
+    /// The system's reason (errno) if it failed to open, read or write a file; 0 if none is known.
+    int system() const noexcept { return system_; }
 
 private:
     int code_;
+    int system_;
 };
 
 enum class OpenMode {
     create,  ///< reads and writes, makes the file
     write,   ///< reads and writes a file that exists
-    read,    ///< sees what a writer commits meanwhile; needs the writer's -wal and -shm files
-    frozen,  ///< makes no file and takes no lock; wrong if somebody writes meanwhile
 };
 
 /// One connection.
 class Database {
 public:
     Database(const std::filesystem::path& file, OpenMode mode);
+    /// Reads the bytes of a database; no file takes part.
+    explicit Database(std::vector<std::byte> image);
 
     /// Runs statements that give no rows of interest.
     void execute(const std::string& statements);
@@ -48,6 +53,9 @@ private:
     struct Close {
         void operator()(sqlite3* handle) const;
     };
+    void distrust();
+
+    std::vector<std::byte> image_;  // outlives the connection that reads it
     std::unique_ptr<sqlite3, Close> handle_;
 };
 
