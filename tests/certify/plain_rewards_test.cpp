@@ -359,5 +359,32 @@ TEST(PlainRewards, AreTheAdvantageOfOneChoice) {
     EXPECT_GE(positive, 20);
 }
 
+TEST(PlainRewards, AreTheRewardFreeBoundAndTheShortfall) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const LearnedModel learned =
+            support::learned_about_two(seed, std::pow(10.0, 2 + static_cast<double>(seed % 4)));
+        const TwoBaseModels m(learned);
+        const DeviationTable deviations = m.deviations();
+        const Knowledge knowledge{learned, certify_reward_free(learned, deviations), 0};
+        Stream random = support::test_stream(seed, 98);
+        const Reward reward = support::random_reward(random, learned.shape());
+        const Policy policy = some_policy(seed, random, learned.shape());
+        // The best value in the model, by plain induction.
+        std::vector<double> next(3, 0.0), now(3);
+        for (Step h = m.horizon - 1; h >= 0; --h, next = now)
+            for (State s = 0; s < m.states; ++s) {
+                now[at(s)] = 0;
+                for (Action a = 0; a < m.actions; ++a)
+                    now[at(s)] = std::max(
+                        now[at(s)],
+                        reward.at(h, s, a) + (h + 1 < m.horizon ? m.expect(h, s * m.actions + a, next) : 0));
+            }
+        const double shortfall = next[0] - PlainReward(m, reward, policy).value[0][0];
+        EXPECT_NEAR(method(certify_reward(knowledge, deviations, reward, policy), "reward-free"),
+                    knowledge.certificate.bound + shortfall, digits)
+            << "seed " << seed;
+    }
+}
+
 }  // namespace
 }  // namespace alidade

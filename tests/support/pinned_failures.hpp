@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <initializer_list>
 
 #include "support/effort.hpp"
@@ -28,6 +29,22 @@ inline testing::AssertionResult failures_are(int failures, int runs,
     if (failures <= allowed) return testing::AssertionSuccess();
     return testing::AssertionFailure()
            << failures << " of " << runs << " runs failed; the binomial bound of " << allowed << " " << bound;
+}
+
+/// How deep the truth was in its sets, in radii, at the worst of so many runs. Where no run failed a count is
+/// blind; this moves by a tenth with the radius.
+struct PinnedDepth {
+    int runs;
+    double depth;
+};
+
+inline testing::AssertionResult depth_is(double depth, int runs, std::initializer_list<PinnedDepth> pins) {
+    for (const PinnedDepth& pin : pins)
+        if (pin.runs == runs && !(std::abs(depth - pin.depth) <= 0.01 * pin.depth))
+            return testing::AssertionFailure()
+                   << "the truth was " << depth << " radii from an estimate at the worst of " << runs
+                   << " runs, and " << pin.depth << " before: radii or estimates have changed";
+    return testing::AssertionSuccess();
 }
 
 }  // namespace alidade::support
