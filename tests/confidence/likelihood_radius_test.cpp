@@ -312,5 +312,31 @@ TEST(LikelihoodSets, NearlyFillTheirEllipsoidsWithManyData) {
     }
 }
 
+// All data speak against the second base model, n rows (1, 1/2): the best weights are (1, 0), and the set is
+// the segment where -n ln(1 - theta_2/2) <= B. Its end is where the ellipsoid's term of an excluded base
+// model has its whole weight. That term a tenth too large has it 4 of 100 outside.
+TEST(LikelihoodSets, NearlyFillTheirEllipsoidsWhereABaseModelIsExcluded) {
+    for (const double n : {1e4, 1e6}) {
+        const LikelihoodRows rows{2, {1, 0.5}, {n}, n};
+        const LikelihoodSet set = likelihood_sets(std::vector{rows}, {})[0];
+        const double end = 2 * -std::expm1(-set.allowance / n);
+        const double depth = set.ellipsoid.depth((Vector(2) << 1 - end, end).finished());
+        EXPECT_LE(depth, 1 + 1e-6) << n;
+        EXPECT_GE(depth, 0.98) << n;
+    }
+}
+
+// Base models that nearly agree have a likelihood that is nearly linear: from weights where the search has
+// not begun, the best ones gain what the gap says, less a part in two hundred.
+TEST(LikelihoodFit, MeasuresAGapThatNearlyAlikeModelsReach) {
+    const double n = 1000, apart = 0.01;
+    const LikelihoodRows rows{2, {0.5 * (1 + apart), 0.5 * (1 - apart)}, {n}, n};
+    const Vector even = Vector::Constant(2, 0.5);
+    const LikelihoodFit fit = maximise_likelihood(rows, {.steps = 0}, even);
+    const double gained = n * std::log1p(apart);
+    EXPECT_GE(fit.gap, gained);
+    EXPECT_LE(fit.gap, 1.01 * gained);
+}
+
 }  // namespace
 }  // namespace alidade

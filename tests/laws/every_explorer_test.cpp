@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cctype>
 
 #include "alidade/audit/audit.hpp"
@@ -59,39 +58,9 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     }
 }
 
-/// Remembers what was counted.
-class Watched final : public Deployer {
-public:
-    explicit Watched(const Problem& problem, std::uint64_t seed)
-        : system_(problem.true_model(), seed), seen_(problem.shared_features(), problem.shape().horizon) {}
-
-    void deploy(const Policy& policy, std::int64_t first, std::int64_t episodes, Counts& counts) override {
-        Counts batch(counts.shared_features(), counts.shape().horizon);
-        system_.deploy(policy, first, episodes, batch);
-        counts += batch;
-        seen_ += batch;
-    }
-
-    /// Whether a transition came in about which the base models do not agree: only such ones teach anything.
-    /// The last step's teach nothing, as no value follows.
-    bool taught() const {
-        const FeatureMap& features = seen_.features();
-        for (Step h = 0; h < seen_.shape().learned_steps(); ++h)
-            for (Index entry = 0; entry < features.entries(); ++entry) {
-                const auto phi = features.phi(entry);
-                const bool agree = std::ranges::all_of(phi, [&](double x) { return x == phi.front(); });
-                if (!agree && seen_.at(h)[static_cast<std::size_t>(entry)] > 0) return true;
-            }
-        return false;
-    }
-
-private:
-    CountSplittingDeployer system_;
-    Counts seen_;
-};
-
-// Strictly, wherever anything came in that teaches. Uniform actions never get through the lock to where its
-// base models differ: there the certificate has no reason to move, and must not.
+// Strictly, everywhere. Uniform actions seldom get through the lock to where its base models differ, and
+// after 30,000 episodes what is known without data still bounds more: they are given a hundred times as many.
+// Fewer episodes, as under sanitizers, may leave a certificate as it was.
 TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
     const auto& [name, uri] = GetParam();
     const Problem problem = make_builtin(uri);
@@ -99,17 +68,32 @@ TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
         EXPECT_THROW(Exploration(task_of(problem), find_explorer(name), {}), InvalidArgument);
         return;
     }
-    Watched system(problem, 1);
+    CountSplittingDeployer system(problem.true_model(), 1);
     Exploration exploration(task_of(problem), find_explorer(name), {});
     exploration.run(system, {.episodes = 100});
     const double early = exploration.best().certificate.candidates.back().second;
-    exploration.run(system, {.episodes = support::repetitions(30'000)});
+    const std::int64_t enough = name == "uniform" && uri == "builtin:lock" ? 3'000'000 : 30'000;
+    const std::int64_t episodes = support::repetitions(enough);
+    exploration.run(system, {.episodes = episodes});
     const double late = exploration.best().certificate.candidates.back().second;
-    if (system.taught()) {
+    if (episodes == enough) {
         EXPECT_LT(late, early);
     } else {
-        EXPECT_EQ(late, early);
-        EXPECT_EQ(name + " " + uri, "uniform builtin:lock");
+        EXPECT_LE(late, early);
+    }
+}
+
+// The one place where equality is right: one base model, and so nothing to learn.
+TEST(AnyExplorer, HasNothingToLearnFromOneBaseModel) {
+    const Problem problem = make_builtin("builtin:garnet?features=1");
+    for (const std::string& name : algorithms()) {
+        CountSplittingDeployer system(problem.true_model(), 1);
+        Exploration exploration(task_of(problem), find_explorer(name), {});
+        for (const std::int64_t episodes : {100, 3000}) {
+            exploration.run(system, {.episodes = episodes});
+            for (const auto& [candidate, bound] : exploration.best().certificate.candidates)
+                EXPECT_EQ(bound, 0) << name << ", " << candidate;
+        }
     }
 }
 
