@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Plants the faults of faults.toml one after another and demands that the named tests fail.
 
-    plant.py --check          every text of the table stands in its file exactly once, and docs/testing.md has
-                              the table as it is (a second; part of ./dev test)
+    plant.py --check          every text of the table stands in its file exactly once, and docs/testing.md
+                              has the table as it is (a second; part of ./dev test)
     plant.py --table          the table for docs/testing.md
     plant.py [--jobs N] [WORD...]
-                              plants all faults, or those whose names contain a word, in a copy of the source
-                              under build/faults, and demands that each test named passes without the fault and
-                              fails with it (./dev test faults; part of ./dev test --long)
+                              plants all faults, or those whose names contain a word, in a copy of the
+                              source under build/faults, and demands that each test named passes without
+                              the fault and fails with it (./dev test faults; part of ./dev test --long)
 """
 
 import argparse
@@ -24,7 +24,9 @@ root = Path(__file__).resolve().parents[2]
 table_file = root / "tests/faults/faults.toml"
 page = root / "docs/testing.md"
 copy = root / "build/faults/source"
-copied = ["apps", "benchmarks", "cmake", "examples", "experiments", "include", "src", "tests", "CMakeLists.txt", "CMakePresets.json"]
+copied = ["apps", "benchmarks", "cmake", "examples", "experiments", "include", "src", "tests",
+          "CMakeLists.txt", "CMakePresets.json"]
+fields = {"name", "file", "text", "planted"}
 begin, end = "<!-- planted faults: from here -->", "<!-- planted faults: to here -->"
 
 
@@ -33,20 +35,27 @@ def load():
         faults = tomllib.load(file)["fault"]
     names = [fault["name"] for fault in faults]
     for fault in faults:
-        if set(fault) not in ({"name", "file", "text", "planted", "seen"}, {"name", "file", "text", "planted", "unseen"}):
-            sys.exit(f"{table_file}: '{fault.get('name')}' must have name, file, text, planted and either seen or unseen")
+        if set(fault) not in (fields | {"seen"}, fields | {"unseen"}):
+            sys.exit(f"{table_file}: '{fault.get('name')}' must have name, file, text, planted and one of "
+                     "seen, unseen")
         if names.count(fault["name"]) > 1:
             sys.exit(f"{table_file}: two faults are called '{fault['name']}'")
     return faults
 
 
-def check(faults):
+def misplaced(faults):
+    """What is not in the source as the table has it."""
     wrong = []
     for fault in faults:
         found = (root / fault["file"]).read_text().count(fault["text"])
         if found != 1:
-            wrong.append(f"'{fault['name']}': its text stands {found} times in {fault['file']}, must be once:\n"
-                         f"    {fault['text']}")
+            wrong.append(f"'{fault['name']}': its text stands {found} times in {fault['file']}, "
+                         f"must be once:\n    {fault['text']}")
+    return wrong
+
+
+def check(faults):
+    wrong = misplaced(faults)
     if begin + "\n" + table(faults) + end not in page.read_text():
         wrong.append(f"{page.relative_to(root)} has not the table that plant.py --table prints")
     if wrong:
@@ -85,7 +94,8 @@ def refresh_copy():
 
 
 def run(command, **options):
-    return subprocess.run(command, cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    return subprocess.run(command, cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
 
 
 def build(targets, jobs):
@@ -137,7 +147,8 @@ def plant(fault, jobs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -148,12 +159,11 @@ def main():
         return print(table(faults), end="")
     if options.check:
         return check(faults)
-    check_texts = [f for f in faults if (root / f["file"]).read_text().count(f["text"]) != 1]
-    if check_texts:
-        sys.exit("texts that are not in the source: " + ", ".join(f["name"] for f in check_texts))
+    if wrong := misplaced(faults):
+        sys.exit("\n".join(wrong))
     if options.words:
         faults = [f for f in faults if any(word in f["name"] or word in f["file"] for word in options.words)]
-    # In the statistical tests the runs of every day are enough: what only more would show is not in the table.
+    # The statistical tests with the runs of every day: what only more would show is not in the table.
     os.environ.pop("ALIDADE_TEST_EFFORT", None)
     os.environ.pop("GTEST_TOTAL_SHARDS", None)
     refresh_copy()
@@ -178,8 +188,8 @@ def main():
         if not right:
             wrong.append(fault["name"])
         by = ", ".join(fault["seen"])
-        print(f"{what:14}  {fault['name']} ({Path(fault['file']).name}), by {by}: {time.monotonic() - began:.0f} s",
-              flush=True)
+        print(f"{what:14}  {fault['name']} ({Path(fault['file']).name}), by {by}: "
+              f"{time.monotonic() - began:.0f} s", flush=True)
     print(f"{caught} planted faults caught, {unseen} not to be seen, {len(wrong)} missed.")
     if wrong:
         sys.exit("Missed: " + "; ".join(wrong))
