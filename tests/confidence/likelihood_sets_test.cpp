@@ -9,6 +9,7 @@
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/likelihood.hpp"
 #include "support/effort.hpp"
+#include "support/pinned_failures.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade {
@@ -105,8 +106,7 @@ TEST(LikelihoodSets, ShrinkWithDataAndKeepTheTruth) {
         }
         failures += covered ? 0 : 1;
     }
-    // Tight would be Binomial(60, 0.1): above 24 with probability below 1e-8.
-    EXPECT_LE(failures, 24);
+    EXPECT_TRUE(support::failures_are(failures, 60, {{60, 0}}));
     EXPECT_EQ(checks, 240);
 }
 

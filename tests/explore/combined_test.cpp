@@ -1,4 +1,5 @@
 #include "alidade/explore/combined.hpp"
+#include "alidade/confidence/intersection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -89,14 +90,21 @@ TEST(CombinedExplorer, UsesTheSetsThatWereAskedFor) {
     options.delta /= 2;
     options.constants.confidence = ConfidenceChoice::own;
     const Task task = task_of(problem);
-    const double by_regression = recompute_hoeffding(task, own, options).certificate.bound;
-    const double by_likelihood =
-        recompute_likelihood(task, likelihood_evidence(counts), options).certificate.bound;
+    const Knowledge regression = recompute_hoeffding(task, own, options);
+    const Knowledge likelihood = recompute_likelihood(task, likelihood_evidence(counts), options);
+    const double by_regression = regression.certificate.bound, by_likelihood = likelihood.certificate.bound;
     options.delta *= 2;
     options.constants.confidence = ConfidenceChoice::both;
     const Knowledge both = recompute_combined(task, evidence, options);
     EXPECT_LE(both.certificate.bound, std::min(by_regression, by_likelihood));
     EXPECT_GT(both.certificate.bound, 0);
+    // The sets are those of one of the halves of delta, or what they have in common.
+    for (std::size_t k = 0; k < both.learned.sets().size(); ++k) {
+        const ConfidenceSet &one = regression.learned.sets()[k], &other = likelihood.learned.sets()[k];
+        const double found = both.learned.sets()[k].radius();
+        EXPECT_TRUE(found == one.radius() || found == other.radius() ||
+                    found == intersection(one, other).radius());
+    }
 }
 
 TEST(CombinedExplorer, RefusesWhatCannotBeHad) {

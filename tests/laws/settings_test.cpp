@@ -12,6 +12,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/initial_step.hpp"
 #include "support/effort.hpp"
+#include "support/pinned_failures.hpp"
 #include "support/signed_features.hpp"
 
 // The settings of the paper beyond base models with one theta a step and a fixed start: what holds there
@@ -21,6 +22,7 @@ namespace {
 
 struct Tally {
     int failures = 0;
+    double deepest = 0;  ///< largest distance of the truth from an estimate, in radii
     Index violations = 0;
 };
 
@@ -35,6 +37,7 @@ void try_once(const Problem& problem, std::uint64_t seed, const char* algorithm,
         const AuditResult result = audit(exploration.best(), truth,
                                          {.rewards = 9, .climb_steps = 1, .climb_starts = 1, .seed = seed});
         covered = covered && result.truth_in_confidence_set;
+        tally.deepest = std::max(tally.deepest, result.depth);
         if (covered) tally.violations += result.violations;
     }
     tally.failures += covered ? 0 : 1;
@@ -60,7 +63,8 @@ TEST(SignedFeatures, AreExploredWithCoverage) {
     for (int seed = 0; seed < runs; ++seed)
         try_once(hard_problem(3, 4, static_cast<std::uint64_t>(seed)), static_cast<std::uint64_t>(seed),
                  "hoeffding", tally);
-    EXPECT_LE(tally.failures, support::allowed_failures(runs));
+    EXPECT_TRUE(support::failures_are(tally.failures, runs, {{40, 0}, {400, 0}}));
+    EXPECT_TRUE(support::depth_is(tally.deepest, runs, {{40, 0.6461}, {400, 0.7053}}));
     EXPECT_EQ(tally.violations, 0);
 }
 
@@ -158,7 +162,8 @@ TEST(Pooling, KeepsCoverage) {
     for (int seed = 0; seed < runs; ++seed)
         try_once(garnet("states=5&actions=2&features=3&horizon=5&successors=4", seed, true),
                  static_cast<std::uint64_t>(seed), "hoeffding", tally);
-    EXPECT_LE(tally.failures, support::allowed_failures(runs));
+    EXPECT_TRUE(support::failures_are(tally.failures, runs, {{60, 0}, {600, 0}}));
+    EXPECT_TRUE(support::depth_is(tally.deepest, runs, {{60, 0.7215}, {600, 0.8201}}));
     EXPECT_EQ(tally.violations, 0);
 }
 

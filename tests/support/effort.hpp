@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string_view>
 
@@ -25,10 +26,16 @@ inline int runs(int usual, int many) {
     return effort != nullptr && std::string_view(effort) == "long" ? many : repetitions(usual);
 }
 
-/// The most failures allowed of `runs`, each of probability 0.1 at most: mean plus six standard deviations
-/// and a little, exceeded with probability below 1e-7 (Bernstein) from 40 runs on.
+/// The most failures allowed of `runs`, each of probability 0.1 at most: independent ones are more with
+/// probability below 1e-7, by the exact binomial tail.
 inline int allowed_failures(int runs) {
-    return runs / 10 + static_cast<int>(6.0 * __builtin_sqrt(0.09 * runs)) + 4;
+    double tail = 0;
+    for (int k = runs; k >= 0; --k) {
+        tail += std::exp(std::lgamma(runs + 1.0) - std::lgamma(k + 1.0) - std::lgamma(runs - k + 1.0) +
+                         k * std::log(0.1) + (runs - k) * std::log(0.9));
+        if (tail >= 1e-7) return k;
+    }
+    return 0;
 }
 
 }  // namespace alidade::support

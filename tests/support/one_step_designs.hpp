@@ -39,6 +39,7 @@ struct Excess {
     double kt = -std::numeric_limits<double>::infinity();
     double det = kt;
     double used = kt;              ///< LikelihoodSet as shipped: the lesser of the two, and ln 2
+    double nine_tenths = kt;       ///< the same with nine tenths of the allowance: what a fault would do
     double predictions = kt;       ///< of the smoothed fit, alone
     double with_predictions = kt;  ///< LikelihoodSet with `predicted`: the least of three, and ln 3
     double chi_squared = kt;       ///< half the quantile of chi^2 with d-1 degrees, at every time
@@ -149,6 +150,7 @@ private:
         raise(excess_.kt, below - set.regret_kt - level);
         raise(excess_.det, below - set.regret_det - level);
         raise(excess_.used, below - set.allowance);
+        raise(excess_.nine_tenths, below - 0.9 * set.allowance);
         raise(excess_.with_predictions, below - wide.allowance);
     }
 
