@@ -105,8 +105,8 @@ BaseKernel load_kernel(const TomlSection& section, const Document& document, con
     const std::string file = path.string();
     expects(
         path.extension() == ".npz" || model_format_of(path) != nullptr,
-        "{} is {}; base models are read from .npz files (SciPy CSR), and from .drn, .drn.gz, .tra, .umb and "
-        ".json files: convert it",
+        "{} is {}; base models are read from .npz files (SciPy CSR), and from .drn, .drn.gz, .drn.xz, .tra, .umb "
+        "and .json files: convert it",
         section.where("file"), file);
     BaseKernel kernel = path.extension() == ".npz"
                             ? kernel_of_arrays(read_npz(path), file, options)
