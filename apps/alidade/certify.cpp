@@ -6,6 +6,7 @@
 
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/io/policy_file.hpp"
+#include "alidade/request/printable_text.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "fit_view.hpp"
@@ -85,7 +86,8 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const std::op
 }
 
 Policy policy_of(const std::string& file, const Problem& problem) {
-    return explaining(
+    return explaining_file(
+        file,
         {fmt::format("policy file '{}'", file), "a policy must say what to do at every step and state",
          "{\"policy\": [[action for each state] for each step]}, counted from 0; alidade plan -o writes one"},
         [&] { return read_policy(file, problem.shape()); });
@@ -102,9 +104,10 @@ int certify_policy(const std::string& file, const CalledReward& reward, const Ru
         if (fit) object["model_check"] = to_json(*fit, problem);
         voice.object(object);
     } else {
-        voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), file, reward.name) +
-                     describe(certificate, problem.shape(), reward.scaled.scale) +
-                     (fit ? describe(*fit, problem, voice) : ""));
+        voice.result(
+            fmt::format("{} {} for {}\n", voice.bold("Policy"), printable(file), printable(reward.name)) +
+            describe(certificate, problem.shape(), reward.scaled.scale) +
+            (fit ? describe(*fit, problem, voice) : ""));
     }
     return contradicted(fit) ? 4 : 0;
 }

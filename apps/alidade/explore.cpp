@@ -24,8 +24,8 @@ struct ExploreArguments {
         replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped", bonus = "sqrt",
         confidence = "own";
     std::optional<double> target, delta;
+    std::string seed = "0";
     double fit_level = default_fit_level;
-    std::uint64_t seed = 0;
     int threads = 0;
     bool overwrite = false, normalise = false, prequential = false;
 };
@@ -36,7 +36,7 @@ const Context flag_context{"the command line", "it decides what the run does and
 /// The budget: the flag, the problem's, or the default; for the paper's constants with a target alone, what
 /// Theorem 1 asks for [design decision 4].
 std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, double delta) {
-    if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1);
+    if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1, most_episodes);
     if (problem.target().episodes) return *problem.target().episodes;
     const auto target = given.target ? given.target : problem.target().epsilon;
     if (given.constants != "paper" || !target) return default_episodes;
@@ -44,7 +44,11 @@ std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, do
     const Index d = problem.features().features();
     const double norm = base_models ? base_model_norm_bound(d) : problem.features().norm_bound();
     const double episodes = hoeffding_episodes({d, problem.shape().horizon, norm, delta}, *target);
-    return static_cast<std::int64_t>(std::min(std::ceil(episodes), 9e18));
+    if (episodes <= static_cast<double>(most_episodes)) return static_cast<std::int64_t>(std::ceil(episodes));
+    throw UserError(
+        fmt::format("Theorem 1 asks for {:.3g} episodes; a run can count {}", episodes, most_episodes),
+        {"--constants paper with a target and no budget", "such a run would never end",
+         "--episodes 1e9, to see what the printed constants give after so many; or a larger --target"});
 }
 
 /// Flags that were taken and ignored would look like a measurement of something.
@@ -99,7 +103,7 @@ Constants constants_of(const ExploreArguments& given, const ExplorerEntry& entry
 
 RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
     RunOptions options;
-    options.seed = given.seed;
+    options.seed = parse_seed(given.seed, "--seed");
     options.delta = delta_of(given.delta, problem);
     explaining(flag_context, [&] {
         const ExplorerEntry& entry = algorithm_of(given, problem);
@@ -192,8 +196,7 @@ int explore(const ExploreArguments& given, const Voice& voice) {
     RunStore store = open_or_create(given, problem, options);
     const Explored explored = explore_into(store, aim, voice);
     if (explored.stopped == Stopped::interrupted)
-        voice.say(fmt::format("Interrupted after {} episodes; nothing is lost: the same command goes on.",
-                              with_commas(explored.result.episodes)));
+        voice.say(interrupted_after(explored.result.episodes));
     else if (explored.stopped == Stopped::budget && aim.target)
         voice.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *aim.target,
                               parse_constants(options.constants).regression.paper
@@ -266,7 +269,9 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     add_voice_flags(*command, chosen);
     command->footer(
         "Flags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
-        "4 the data contradict the model, 130 interrupted; the run is stored in every case.");
+        "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in "
+        "every "
+        "case.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return explore(*given, voice); }; });
 }
