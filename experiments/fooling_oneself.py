@@ -81,7 +81,7 @@ def main():
         folder = pathlib.Path(name)
         write_problem(folder, 0.1, 0.9)
         for n in (100,) if options.quick else (100, 1000):
-            report(options.tool, folder, n)
+            report(options.tool.resolve(), folder, n)
 
 
 if __name__ == "__main__":
