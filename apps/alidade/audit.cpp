@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "alidade/request/shell_word.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "numbers.hpp"
@@ -19,7 +20,7 @@ struct AuditArguments {
     std::string folder;
     std::string rewards = std::to_string(AuditOptions{}.rewards);
     std::string climb = std::to_string(AuditOptions{}.climb_steps);
-    std::uint64_t seed = 0;
+    std::string seed = "0";
     FitFlags fit;
     int threads = 0;
 };
@@ -60,7 +61,7 @@ int run_audit(const AuditArguments& given, const Voice& voice) {
     AuditOptions options;
     options.rewards = parse_count(given.rewards, "--rewards", 1);
     options.climb_steps = parse_count(given.climb, "--climb", 0);
-    options.seed = given.seed;
+    options.seed = parse_seed(given.seed, "--seed");
     options.threads = thread_count(given.threads);
     const RunStore store = open_run(given.folder);
     const Problem& problem = store.problem();
@@ -68,7 +69,7 @@ int run_audit(const AuditArguments& given, const Voice& voice) {
         throw UserError("the truth of this run's problem is not known",
                         {fmt::format("run folder '{}'", given.folder),
                          "an audit compares bounds with true losses, which only a simulated problem has",
-                         fmt::format("alidade certify {} needs no truth", given.folder)});
+                         fmt::format("alidade certify {} needs no truth", shell_path(given.folder))});
     const Standing standing = standing_of(store, given.fit);
     insist(standing, voice);
     const Knowledge knowledge = recall(store, options.threads);

@@ -269,10 +269,10 @@ std::string guarantee_text(const Row& row, Index horizon) {
 std::string text_of(const Question& asked, const std::vector<Row>& rows, const Voice& voice) {
     const BoundSetting& setting = asked.setting;
     std::string text = voice.bold(
-        fmt::format("Episodes for a loss of at most {:.4g}, whatever the reward, with probability {:.4g}\n",
+        fmt::format("Episodes for a loss of at most {:.4g}, whatever the reward, with probability {:.4g}",
                     asked.epsilon, 1 - setting.delta));
-    text += fmt::format("  d = {} features, H = {} steps, B = {:.4g}\n\n", setting.features, setting.horizon,
-                        setting.norm_bound);
+    text += fmt::format("\n  d = {} features, H = {} steps, B = {:.4g}\n\n", setting.features,
+                        setting.horizon, setting.norm_bound);
     std::vector<Table::Column> columns{{"theorem", Table::Align::left}, {"episodes"}, {"vacuous below"}};
     if (asked.episodes)
         columns.push_back({fmt::format("loss after {}", episodes_text(*asked.episodes, Row::Kind::rate))});

@@ -129,8 +129,10 @@ std::string describe(const RewardFreeCertificate& certificate, const Shape& shap
         text += fmt::format(
             "  (no loss can exceed {})\n"
             "  With probability {:.6g}, for every reward in [0, 1] at once: the plan that is\n"
-            "  optimal in the learned model loses at most this much on the real system.\n",
-            shape.horizon, 1 - certificate.failure_probability);
+            "  optimal in the learned model loses at most this much on the real system.\n"
+            "  The probability that a run reports such a bound and it is wrong is at most {:.6g};\n"
+            "  nothing is promised of the smallest of several runs (other seeds, delta, options).\n",
+            shape.horizon, 1 - certificate.failure_probability, certificate.failure_probability);
     return text + fmt::format("  method {} (candidates: {})\n", certificate.method,
                               named_numbers(certificate.candidates));
 }
@@ -153,7 +155,8 @@ std::string describe(const RewardCertificate& certificate, const Shape& shape, c
     for (auto& [name, value] : methods) value *= scale.scale;
     return fmt::format(
         "  true value     in [{}, {}]\n  optimal value  at most {}\n"
-        "  loss           at most {}{}  ({})\n  All three hold with probability {:.6g}.\n",
+        "  loss           at most {}{}  ({})\n"
+        "  All three hold with probability {:.6g}; the best of several runs has no such promise.\n",
         lower_bound(value_in_unit(certificate.value.lower, shape, scale)),
         upper_bound(value_in_unit(certificate.value.upper, shape, scale)),
         upper_bound(value_in_unit(certificate.optimal_upper, shape, scale)),

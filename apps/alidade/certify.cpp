@@ -6,6 +6,7 @@
 
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/io/policy_file.hpp"
+#include "alidade/request/printable_text.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
@@ -81,7 +82,8 @@ int certify_run(const RunStore& store, const Knowledge& knowledge, const Standin
 }
 
 Policy policy_of(const std::string& file, const Problem& problem) {
-    return explaining(
+    return explaining_file(
+        file,
         {fmt::format("policy file '{}'", file), "a policy must say what to do at every step and state",
          "{\"policy\": [[action for each state] for each step]}, counted from 0; alidade plan -o writes one"},
         [&] { return read_policy(file, problem.shape()); });
@@ -98,7 +100,7 @@ int certify_policy(const std::string& file, const CalledReward& reward, const Ru
         add_standing(object, standing, problem);
         voice.object(object);
     } else {
-        voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), file, reward.name) +
+        voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), printable(file), printable(reward.name)) +
                      describe(certificate, problem.shape(), reward.scaled.scale) +
                      describe(standing, problem, voice));
     }

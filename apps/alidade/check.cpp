@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -7,6 +8,7 @@
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/io/problem_folder.hpp"
 #include "alidade/problem/inspection.hpp"
+#include "alidade/request/printable_text.hpp"
 #include "commands.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
@@ -16,28 +18,63 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Seconds that the first policy takes: what a replan costs, measured.
-double replan_seconds(const Problem& problem) {
-    const Task task = task_of(problem);
+/// What a replan costs.
+struct ReplanCost {
+    double seconds = 0;  ///< of all steps
+    Step measured = 0;   ///< steps that were timed; the time of the others is taken to be in proportion
+};
+
+/// Times the first policy; of very many steps, that of a shorter problem.
+ReplanCost replan_cost(const Problem& problem) {
+    constexpr Index pairs_timed = 200'000;
+    constexpr Step least_timed = 64;
+    Task task = task_of(problem);
+    const Step horizon = task.horizon;
+    task.horizon = std::min(horizon, std::max(least_timed, pairs_timed / problem.shape().pairs()));
     const auto explorer = default_explorer(task).make(task, {});
     const auto begin = std::chrono::steady_clock::now();
     explorer->ask();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return {seconds * static_cast<double>(horizon) / static_cast<double>(task.horizon), task.horizon};
+}
+
+/// Bytes of this machine's memory; 0 where it does not say.
+std::int64_t machine_memory() {
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+    return pages > 0 && size > 0 ? std::int64_t{pages} * size : 0;
+}
+
+std::string describe_cost(const Problem& problem, std::int64_t bytes, const ReplanCost& cost) {
+    const std::int64_t there = machine_memory();
+    std::string text = fmt::format("  memory        about {}{}\n", memory_size(bytes),
+                                   there > 0 && bytes > there
+                                       ? fmt::format(", more than the {} of this machine", memory_size(there))
+                                       : "");
+    return text + fmt::format("  time          about {} for one replan, on one thread{}\n",
+                              duration(cost.seconds),
+                              cost.measured < problem.shape().horizon
+                                  ? fmt::format(", judged by {} steps", with_commas(cost.measured))
+                                  : "");
 }
 
 std::string names_of(const std::vector<Index>& indices, const std::function<std::string(Index)>& name) {
     constexpr std::size_t most = 8;
     std::string text;
     for (std::size_t i = 0; i < std::min(most, indices.size()); ++i)
-        text += (i == 0 ? "" : ", ") + name(indices[i]);
+        text += (i == 0 ? "" : ", ") + printable(name(indices[i]));
     return indices.size() > most ? text + ", ..." : text;
+}
+
+/// Learned steps that were inspected one by one.
+Step learned_shown(const Problem& problem, const Inspection& found) {
+    return std::min(problem.shape().learned_steps(), static_cast<Step>(found.steps.size()));
 }
 
 /// Learned steps at which the weights cannot be told apart though they can elsewhere.
 std::vector<Step> dim_steps(const Problem& problem, const Inspection& found) {
     std::vector<Step> steps;
     if (problem.homogeneous()) return steps;
-    for (Step h = 0; h < problem.shape().learned_steps(); ++h)
+    for (Step h = 0; h < learned_shown(problem, found); ++h)
         if (found.steps[static_cast<std::size_t>(h)].rank < found.rank) steps.push_back(h);
     return steps;
 }
@@ -49,7 +86,7 @@ ordered_json object_of(const Problem& problem, const Inspection& found, double s
     object["reachable_states"] = ordered_json::array();
     object["ranks"] = ordered_json::array();
     for (const StepInspection& step : found.steps) object["reachable_states"].push_back(step.reachable);
-    for (Step h = 0; h < problem.shape().learned_steps(); ++h)
+    for (Step h = 0; h < learned_shown(problem, found); ++h)
         object["ranks"].push_back(found.steps[static_cast<std::size_t>(h)].rank);
     object["unreachable_states"] = found.unreachable;
     object["dimension"] = found.dimension;
@@ -101,9 +138,9 @@ std::string describe_weights(const Problem& problem, const Inspection& found) {
 int check(const std::string& source, bool normalise, const Voice& voice) {
     const Problem problem = load_problem_argument(source, normalise);
     const Inspection found = inspect(problem);
-    const double seconds = replan_seconds(problem);
+    const ReplanCost cost = replan_cost(problem);
     if (voice.json()) {
-        voice.object(object_of(problem, found, seconds));
+        voice.object(object_of(problem, found, cost.seconds));
         return 0;
     }
     std::string text = fmt::format("{} {}\n", voice.bold(problem.name()), "is usable");
@@ -114,8 +151,7 @@ int check(const std::string& source, bool normalise, const Voice& voice) {
             "  mixture       off by at most {:.4g} in total variation; no number of episodes makes up for "
             "that\n",
             problem.misspecification());
-    text += fmt::format("  memory        about {}\n", memory_size(found.bytes));
-    text += fmt::format("  time          about {} for one replan, on one thread\n", duration(seconds));
+    text += describe_cost(problem, found.bytes, cost);
     if (!problem.truth()) text += "  truth         not known, so it cannot be simulated or audited\n";
     if (const auto command = environment_command(source); !command.empty())
         text += fmt::format("  system        run by the command '{}', which alidade explore cannot do yet\n",

@@ -9,6 +9,8 @@
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/plan/planner.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/request/printable_text.hpp"
+#include "alidade/request/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
@@ -29,7 +31,7 @@ constexpr std::array planners_shown{"backward-induction", "lookahead"};
 
 struct DemoArguments {
     std::string report = "report.md", folder = "alidade-demo";
-    std::uint64_t seed = 0;
+    std::string seed = "0";
     int threads = 0;
 };
 
@@ -41,7 +43,7 @@ RunStore fresh_run(const DemoArguments& given) {
     const Problem problem = make_builtin(demo_problem);
     RunOptions options;
     options.algorithm = default_explorer(task_of(problem)).name;
-    options.seed = given.seed;
+    options.seed = parse_seed(given.seed, "--seed");
     const RunUse use{.writes = true, .may_overwrite = false, .another = "alidade demo --run ANOTHER_FOLDER"};
     return explaining_run(given.folder, use, [&] {
         if (RunStore::exists(given.folder)) {
@@ -103,8 +105,8 @@ int demo(const DemoArguments& given, const Voice& voice) {
             "alidade audit {}\n",
             paragraph(explanation(explored, store), voice.width()),
             describe_contradiction(explored.standing, store.problem(), voice), plans_table(plans).text(),
-            paragraph(reading_aid(), voice.width()), voice.bold("Report"), given.report, voice.bold("Run"),
-            given.folder, duration(explored.result.spent.total), voice.bold("Next"), given.folder));
+            paragraph(reading_aid(), voice.width()), voice.bold("Report"), printable(given.report), voice.bold("Run"),
+            printable(given.folder), duration(explored.result.spent.total), voice.bold("Next"), shell_path(given.folder)));
     }
     return exit_code(explored, aim);
 }

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "alidade/environment/deployment.hpp"
+#include "alidade/request/printable_text.hpp"
+#include "alidade/request/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "interruption.hpp"
 #include "numbers.hpp"
@@ -37,27 +41,80 @@ RunResult result_of(Exploration& exploration, Stopped stopped, const Spent& befo
     return result;
 }
 
-/// Stores a checkpoint when the last one is old enough.
+double seconds_from(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Stores a checkpoint when the last one is old enough, or before work that a signal could not wait for: as
+/// long as no such work begins with anything unstored, PromptStop may end it at any moment.
 class Checkpoints {
 public:
-    Checkpoints(RunStore& store, Exploration& exploration) : store_(store), exploration_(exploration) {}
+    Checkpoints(RunStore& store, Exploration& exploration, PromptStop& stop)
+        : store_(store), exploration_(exploration), stop_(stop) {}
 
-    void save_if_due() {
-        const auto now = std::chrono::steady_clock::now();
-        if (std::chrono::duration<double>(now - last_).count() < checkpoint_seconds) return;
+    /// A batch has been told; planning and certifying follow.
+    void batch_told() {
+        thinking_since_ = Clock::now();
+        if (seconds_from(last_) < checkpoint_seconds && longest_thought_ < long_thought_seconds) return;
         save();
-        last_ = std::chrono::steady_clock::now();
     }
-    void save() { store_.save(now()); }
-    RunCheckpoint now() {
-        return {exploration_.memory(), exploration_.counts(), exploration_.contradiction()};
+    /// A batch is about to be run.
+    void before_batch() {
+        if (thinking_since_) longest_thought_ = std::max(longest_thought_, seconds_from(*thinking_since_));
+        stop_.not_all_is_stored();
+        current_ = false;
+    }
+    /// No batch will follow, but a last certificate.
+    void ending() {
+        if (!current_) save();
+    }
+    void save() {
+        write([&] { store_.save(now(exploration_.contradiction())); });
+    }
+    void save(const RunResult& result, const std::optional<RunContradiction>& contradiction) {
+        write([&] { store_.save(now(contradiction), result); });
     }
 
 private:
+    using Clock = std::chrono::steady_clock;
+    /// Waiting for less than this is no waiting.
+    static constexpr double long_thought_seconds = 0.25;
+
+    RunCheckpoint now(const std::optional<RunContradiction>& contradiction) {
+        return {exploration_.memory(), exploration_.counts(), contradiction};
+    }
+
+    template <class Write>
+    void write(const Write& write) {
+        stop_.not_all_is_stored();
+        write();
+        stop_.all_is_stored();
+        current_ = true;
+        last_ = Clock::now();
+    }
+
     RunStore& store_;
     Exploration& exploration_;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+    PromptStop& stop_;
+    Clock::time_point last_ = Clock::now();
+    std::optional<Clock::time_point> thinking_since_;
+    double longest_thought_ = 0;
+    bool current_ = true;  // the store has all that was told
 };
+
+/// What is said of a run that a signal ended in the middle of planning or certifying.
+void say_interrupted(const RunStore& store, std::int64_t episodes, const Voice& voice) {
+    if (voice.progress()) fmt::print(stderr, "\r\x1b[K");
+    voice.say(interrupted_after(episodes));
+    if (!voice.json()) return;
+    ordered_json object;
+    object["algorithm"] = store.options().algorithm;
+    object["problem"] = store.source();
+    object["episodes"] = episodes;
+    object["stopped"] = to_string(Stopped::interrupted);
+    object["run"] = store.folder().string();
+    voice.object(object);
+}
 
 std::string stop_in_words(Stopped stopped) {
     switch (stopped) {
@@ -73,9 +130,17 @@ std::string stop_in_words(Stopped stopped) {
 
 }  // namespace
 
+std::string interrupted_after(std::int64_t episodes) {
+    return fmt::format("Interrupted after {} episodes; nothing is lost: the same command goes on.",
+                       with_commas(episodes));
+}
+
 Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
     const Problem& problem = store.problem();
     const RunOptions& options = store.options();
+    const Interruption interruption;
+    std::atomic<std::int64_t> episodes = 0;
+    PromptStop stop(interruption, [&] { say_interrupted(store, episodes, voice); });
     Exploration exploration(task_of(problem), find_explorer(options.algorithm),
                             explorer_options(options, aim.threads));
     std::optional<RunContradiction> known;
@@ -83,16 +148,15 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
         known = std::move(checkpoint->contradiction);
         if (known && !aim.fit.despite)
             throw refusal(*known, store.folder().string(), "the run was not explored further");
+        episodes = checkpoint->counts.episodes();
         exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
     }
     const auto previous = store.result();
     const Spent before = previous ? previous->spent : Spent{};
-    const std::int64_t resumed = exploration.explorer().episodes();
-    if (resumed > 0) voice.say(fmt::format("Resuming after {} episodes.", with_commas(resumed)));
+    if (episodes > 0) voice.say(fmt::format("Resuming after {} episodes.", with_commas(episodes)));
 
     CountSplittingDeployer system(problem.true_model(), options.seed);
-    Checkpoints checkpoints(store, exploration);
-    const Interruption interruption;
+    Checkpoints checkpoints(store, exploration, stop);
     Stopped stopped = Stopped::budget;
     try {
         ExploreOptions run;
@@ -100,10 +164,16 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
         run.target = aim.target;
         run.despite_contradiction = aim.fit.despite;
         ProgressLine line(voice.progress(), run, options.schedule, problem.shape().horizon);
-        run.interrupted = [&] { return interruption.requested(); };
+        run.interrupted = [&] {
+            if (interruption.requested()) return true;
+            checkpoints.before_batch();
+            return false;
+        };
+        run.ending = [&] { checkpoints.ending(); };
         run.observe = [&](const Progress& progress) {
+            episodes = progress.episodes;
             line.update(progress);
-            checkpoints.save_if_due();
+            checkpoints.batch_told();
         };
         stopped = exploration.run(system, run);
     } catch (const ModelContradiction&) {
@@ -112,15 +182,11 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
                       "the run was ended there, and what was seen is stored");
     }
     RunResult result = result_of(exploration, stopped, before);
-    RunCheckpoint checkpoint = checkpoints.now();
-    store.save(checkpoint, result);
+    if (!known) known = exploration.contradiction();
+    checkpoints.save(result, known);
     // The check may take a while: the episodes are safe by now.
-    if (!known) known = checkpoint.contradiction;
     Standing standing = standing_of(problem, exploration.counts(), known, aim.fit);
-    if (standing.contradiction != known) {
-        checkpoint.contradiction = standing.contradiction;
-        store.save(checkpoint, result);
-    }
+    if (standing.contradiction != known) checkpoints.save(result, standing.contradiction);
     return {stopped,
             exploration.best(),
             std::move(result),
@@ -185,7 +251,7 @@ std::string describe(const Explored& explored, const RunStore& store, const Voic
     const std::string folder = store.folder().string();
     std::string text =
         fmt::format("{} {}\n  {} episodes with {} policies (at most {}) by {} (constants: {}); {}.\n\n",
-                    voice.bold("Explored"), store.source(), with_commas(result.episodes),
+                    voice.bold("Explored"), printable(store.source()), with_commas(result.episodes),
                     with_commas(result.replans), with_commas(explored.replan_bound),
                     store.options().algorithm, store.options().constants, stop_in_words(explored.stopped));
     text += describe(explored.knowledge.certificate, problem.shape(), voice) + "\n";
@@ -200,8 +266,8 @@ std::string describe(const Explored& explored, const RunStore& store, const Voic
                         duration(result.spent.total), duration(result.spent.simulate),
                         duration(result.spent.plan), duration(result.spent.certify));
     const std::string reward = problem.rewards().empty() ? "FILE" : problem.rewards().front().name;
-    text += fmt::format("{}   {}\n{}  alidade plan {} --reward {}\n", voice.bold("Run"), folder,
-                        voice.bold("Next"), folder, reward);
+    text += fmt::format("{}   {}\n{}  alidade plan {} {}\n", voice.bold("Run"), printable(folder),
+                        voice.bold("Next"), shell_path(folder), shell_flag("--reward", reward));
     return text;
 }
 

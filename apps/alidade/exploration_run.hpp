@@ -34,8 +34,12 @@ struct Explored {
 /// Takes up the stored run (or begins it), explores its simulated problem until the aim, the budget or
 /// Ctrl-C, and stores on the way and at the end. Throws Contradiction where the run has stored one, or the
 /// data leave no model to go on with, unless the aim is to go on despite it; what was seen is stored first,
-/// and so is the contradiction.
+/// and so is the contradiction. Where planning or certifying would outlast a signal by more
+/// than a moment, the program ends here with code 130, with all episodes stored but without a certificate.
 Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice);
+
+/// What is said of a run that was interrupted.
+std::string interrupted_after(std::int64_t episodes);
 
 /// The stable object of `explore --json`.
 nlohmann::ordered_json to_json(const Explored& explored, const RunStore& store, const Aim& aim);

@@ -27,7 +27,7 @@ struct ExploreArguments {
         confidence = "own";
     std::optional<double> target, delta;
     FitFlags fit;
-    std::uint64_t seed = 0;
+    std::string seed = "0";
     int threads = 0;
     bool overwrite = false, normalise = false, prequential = false;
 };
@@ -38,7 +38,7 @@ const Context flag_context{"the command line", "it decides what the run does and
 /// The budget: the flag, the problem's, or the default; for the paper's constants with a target alone, what
 /// Theorem 1 asks for [design decision 4].
 std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, double delta) {
-    if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1);
+    if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1, most_episodes);
     if (problem.target().episodes) return *problem.target().episodes;
     const auto target = given.target ? given.target : problem.target().epsilon;
     if (given.constants != "paper" || !target) return default_episodes;
@@ -46,7 +46,11 @@ std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, do
     const Index d = problem.features().features();
     const double norm = base_models ? base_model_norm_bound(d) : problem.features().norm_bound();
     const double episodes = hoeffding_episodes({d, problem.shape().horizon, norm, delta}, *target);
-    return static_cast<std::int64_t>(std::min(std::ceil(episodes), 9e18));
+    if (episodes <= static_cast<double>(most_episodes)) return static_cast<std::int64_t>(std::ceil(episodes));
+    throw UserError(
+        fmt::format("Theorem 1 asks for {:.3g} episodes; a run can count {}", episodes, most_episodes),
+        {"--constants paper with a target and no budget", "such a run would never end",
+         "--episodes 1e9, to see what the printed constants give after so many; or a larger --target"});
 }
 
 /// Flags that were taken and ignored would look like a measurement of something.
@@ -101,7 +105,7 @@ Constants constants_of(const ExploreArguments& given, const ExplorerEntry& entry
 
 RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
     RunOptions options;
-    options.seed = given.seed;
+    options.seed = parse_seed(given.seed, "--seed");
     options.delta = delta_of(given.delta, problem);
     explaining(flag_context, [&] {
         const ExplorerEntry& entry = algorithm_of(given, problem);
@@ -205,8 +209,7 @@ int explore(const ExploreArguments& given, const Voice& voice) {
     const Explored explored = explore_into(store, aim, voice);
     insist(explored.standing, voice);
     if (explored.stopped == Stopped::interrupted)
-        voice.say(fmt::format("Interrupted after {} episodes; nothing is lost: the same command goes on.",
-                              with_commas(explored.result.episodes)));
+        voice.say(interrupted_after(explored.result.episodes));
     else if (explored.stopped == Stopped::budget && aim.target)
         voice.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *aim.target,
                               parse_constants(options.constants).regression.paper
@@ -276,9 +279,9 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     add_voice_flags(*command, chosen);
     command->footer(
         "Flags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
-        "4 the data contradict the model, 130 interrupted; the run is stored in every case. A contradiction\n"
-        "is stored with it: the run is not explored further without --despite-contradiction, and every\n"
-        "command that states a bound of it says so.");
+        "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in\n"
+        "every case. A contradiction is stored with it: the run is not explored further without\n"
+        "--despite-contradiction, and every command that states a bound of it says so.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Voice& voice) { return explore(*given, voice); }; });
 }

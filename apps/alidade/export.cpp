@@ -7,6 +7,7 @@
 
 #include "alidade/io/layered_view.hpp"
 #include "alidade/io/model_formats.hpp"
+#include "alidade/request/printable_text.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "interruption.hpp"
@@ -199,7 +200,7 @@ void report(const ExportArguments& given, const LearnedModel& learned, const Exp
         return;
     }
     std::string names;
-    for (const auto& file : written.files) names += (names.empty() ? "" : ", ") + file.string();
+    for (const auto& file : written.files) names += (names.empty() ? "" : ", ") + printable(file.string());
     std::string text = fmt::format(
         "{} {} ({}, {} view): {} states, {} choices, {} branches; {} in {}\n", voice.bold("Wrote"), names,
         given.format, given.view, with_commas(header.states), with_commas(header.choices),

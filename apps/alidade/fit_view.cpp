@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "alidade/request/printable_text.hpp"
 #include "numbers.hpp"
 #include "user_error.hpp"
 
@@ -63,9 +64,9 @@ std::string describe(const ModelFit& fit, const Problem& problem, const Voice& v
            fmt::format(
                "  Worst: {}, {}, {}: {} was seen {} times in {}, where the best weights expect {:.1f}.\n",
                worst.step ? fmt::format("step {}", *worst.step) : "all steps",
-               problem.state_name(worst.state), problem.action_name(worst.action),
-               problem.state_name(worst.successor), with_commas(worst.seen), with_commas(worst.visits),
-               worst.expected);
+               printable(problem.state_name(worst.state)), printable(problem.action_name(worst.action)),
+               printable(problem.state_name(worst.successor)), with_commas(worst.seen),
+               with_commas(worst.visits), worst.expected);
 }
 
 }  // namespace alidade::app

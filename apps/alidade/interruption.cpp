@@ -1,6 +1,9 @@
 #include "interruption.hpp"
 
+#include <array>
 #include <csignal>
+#include <cstdlib>
+#include <utility>
 
 namespace alidade::app {
 namespace {
@@ -11,8 +14,16 @@ volatile std::sig_atomic_t signal_seen = 0;
 // How many exist: what one inside another notes, the outer one is to see too.
 int nested = 0;
 
+constexpr std::array stopping{SIGINT, SIGTERM, SIGHUP};
+
 extern "C" void note_signal(int) {
     signal_seen = 1;
+}
+
+/// Under nohup the end of the terminal is none of our business.
+bool ignored_from_outside(int signal) {
+    struct sigaction now = {};
+    return signal == SIGHUP && sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 void install(void (*handler)(int), int flags) {
@@ -20,8 +31,8 @@ void install(void (*handler)(int), int flags) {
     action.sa_handler = handler;
     action.sa_flags = flags;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+    for (const int signal : stopping)
+        if (!ignored_from_outside(signal)) sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
@@ -38,6 +49,44 @@ Interruption::~Interruption() {
 
 bool Interruption::requested() const noexcept {
     return signal_seen != 0;
+}
+
+PromptStop::PromptStop(const Interruption& interruption, std::function<void()> farewell)
+    : interruption_(interruption),
+      farewell_(std::move(farewell)),
+      watcher_([this](const std::stop_token& over) { watch(over); }) {}
+
+PromptStop::~PromptStop() = default;
+
+void PromptStop::all_is_stored() {
+    const std::lock_guard lock(mutex_);
+    stored_ = true;
+}
+
+void PromptStop::not_all_is_stored() {
+    const std::lock_guard lock(mutex_);
+    stored_ = false;
+}
+
+// The lock is held from the decision to the end: what would begin something new waits for it.
+void PromptStop::watch(const std::stop_token& over) {
+    constexpr std::chrono::milliseconds glance{50};
+    std::chrono::milliseconds waited{0};
+    std::unique_lock lock(mutex_);
+    while (!over.stop_requested()) {
+        woken_.wait_for(lock, over, glance, [] { return false; });
+        if (over.stop_requested()) return;
+        if (!interruption_.requested()) continue;
+        waited += glance;
+        if (waited < patience || !stored_) continue;
+        farewell_();
+        std::_Exit(130);
+    }
+}
+
+void report_failed_writes() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace alidade::app

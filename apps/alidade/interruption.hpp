@@ -1,9 +1,16 @@
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
 namespace alidade::app {
 
-/// While one exists, the first Ctrl-C (or SIGTERM) is only noted, so that the work can be stored; a second
-/// one ends the program at once. One inside another shares what it notes.
+/// While one exists, the first Ctrl-C (SIGINT), SIGTERM or SIGHUP is only noted, so that the work can be
+/// stored; a second one ends the program at once. A SIGHUP that nohup ignores stays ignored. One inside
+/// another shares what it notes.
 class Interruption {
 public:
     Interruption();
@@ -13,5 +20,38 @@ public:
 
     bool requested() const noexcept;
 };
+
+/// Ends the program soon after an interruption even while a long computation runs, provided that nothing
+/// would be lost: that everything is stored must have been said, and is taken back before anything new
+/// begins. The computation itself need not know.
+class PromptStop {
+public:
+    /// From the signal on; a computation that ends within this time is waited for.
+    static constexpr std::chrono::milliseconds patience{500};
+
+    /// `farewell` is called once, on another thread, before the program ends with code 130.
+    PromptStop(const Interruption& interruption, std::function<void()> farewell);
+    ~PromptStop();
+    PromptStop(const PromptStop&) = delete;
+    PromptStop& operator=(const PromptStop&) = delete;
+
+    /// Everything that was paid for is on disk: the program may end at any moment.
+    void all_is_stored();
+    /// Something is being made or written that must not be lost.
+    void not_all_is_stored();
+
+private:
+    void watch(const std::stop_token& over);
+
+    const Interruption& interruption_;
+    std::function<void()> farewell_;
+    std::mutex mutex_;
+    std::condition_variable_any woken_;
+    bool stored_ = true;
+    std::jthread watcher_;  // last: it sees the others
+};
+
+/// Lets a write to a closed pipe or beyond a limit of file size fail, and be reported, instead of killing.
+void report_failed_writes();
 
 }  // namespace alidade::app

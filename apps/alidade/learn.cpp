@@ -10,6 +10,8 @@
 #include "alidade/explore/likelihood.hpp"
 #include "alidade/io/episode_file.hpp"
 #include "alidade/io/run_store.hpp"
+#include "alidade/request/printable_text.hpp"
+#include "alidade/request/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
@@ -127,7 +129,7 @@ Counts read_logs(const LearnArguments& given, const Problem& problem) {
                               "an episode that is guessed at or left out would bias what is learned",
                               "correct the file; docs/offline.md says what it holds"};
         try {
-            explaining(context, [&] { return read_episodes(file, problem.start(), counts); });
+            explaining_file(file, context, [&] { return read_episodes(file, problem.start(), counts); });
         } catch (const ModelContradiction& error) {
             throw Contradiction(
                 error.what(),
@@ -203,9 +205,9 @@ ordered_json object_of(const Learned& learned, const RunStore& store, const Lear
 std::string text_of(const Learned& learned, const RunStore& store, const Voice& voice) {
     const Problem& problem = store.problem();
     const std::string folder = store.folder().string();
-    std::string text =
-        fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", voice.bold("Learned"), store.source(),
-                    with_commas(learned.result.episodes), with_commas(learned.transitions));
+    std::string text = fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", voice.bold("Learned"),
+                                   printable(store.source()), with_commas(learned.result.episodes),
+                                   with_commas(learned.transitions));
     text += describe(learned.knowledge.certificate, problem.shape(), voice) + "\n";
     if (const std::string standing = describe(learned.standing, problem, voice); !standing.empty())
         text += standing + "\n";
@@ -215,11 +217,11 @@ std::string text_of(const Learned& learned, const RunStore& store, const Voice& 
         !parts.empty())
         text += parts + "\n";
     const std::string reward = problem.rewards().empty() ? "FILE" : problem.rewards().front().name;
-    return text +
-           fmt::format("{}  {} in all: reading {}, certifying {}\n{}   {}\n{}  alidade plan {} --reward {}\n",
-                       voice.bold("Time"), duration(learned.result.spent.total),
-                       duration(learned.read_seconds), duration(learned.result.spent.certify),
-                       voice.bold("Run"), folder, voice.bold("Next"), folder, reward);
+    return text + fmt::format("{}  {} in all: reading {}, certifying {}\n{}   {}\n{}  alidade plan {} {}\n",
+                              voice.bold("Time"), duration(learned.result.spent.total),
+                              duration(learned.read_seconds), duration(learned.result.spent.certify),
+                              voice.bold("Run"), printable(folder), voice.bold("Next"), shell_path(folder),
+                              shell_flag("--reward", reward));
 }
 
 int learn(const LearnArguments& given, const Voice& voice) {

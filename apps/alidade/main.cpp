@@ -5,8 +5,10 @@
 #include <span>
 #include <string>
 
+#include "alidade/request/printable_text.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
+#include "interruption.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -141,6 +143,7 @@ int guarded(CLI::App& app, int argc, char** argv, bool json) {
 }  // namespace alidade::app
 
 int main(int argc, char** argv) {
+    alidade::app::report_failed_writes();
     CLI::App app("Explore once without a reward; then plan for any reward, and know how good the plan is.",
                  "alidade");
     app.footer(
@@ -152,7 +155,7 @@ int main(int argc, char** argv) {
     try {
         return alidade::app::guarded(app, argc, argv, json);
     } catch (const std::exception& error) {
-        std::fputs(error.what(), stderr);
+        std::fputs(alidade::printable(error.what()).c_str(), stderr);
         return 1;
     }
 }

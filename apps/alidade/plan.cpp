@@ -9,6 +9,8 @@
 #include "alidade/certify/robust_plan.hpp"
 #include "alidade/io/policy_file.hpp"
 #include "alidade/plan/measurement.hpp"
+#include "alidade/request/printable_text.hpp"
+#include "alidade/request/shell_word.hpp"
 #include "caution_view.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
@@ -97,15 +99,15 @@ int plan_one(const PlanArguments& given, const CalledReward& reward, PlannerChoi
         voice.object(object);
         return 0;
     }
-    std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), reward.name,
-                                   given.planner.planner, duration(planned->seconds));
+    std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), printable(reward.name),
+                                   printable(given.planner.planner), duration(planned->seconds));
     text += describe(planned->measured, shape, scale) + describe(certificate, shape, scale);
     if (planned->caution) text += describe(*planned->caution, shape, scale);
     text += describe_contradiction(standing, problem, voice);
     if (given.output.empty())
         text += "  To keep the policy, add -o plan.json.\n";
     else
-        text += fmt::format("  Policy written to {}\n", given.output);
+        text += fmt::format("  Policy written to {}\n", printable(given.output));
     voice.result(text);
     return 0;
 }
@@ -151,11 +153,12 @@ std::string describe_batch(const PlanArguments& given, const std::vector<CalledR
     }
     double seconds = 0;
     for (const Planned& planned : plans) seconds += planned.seconds;
-    std::string text = fmt::format("{} for {} rewards by {}, in {}\n", voice.bold("Plans"),
-                                   outcome.certificates.size(), given.planner.planner, duration(seconds));
+    std::string text =
+        fmt::format("{} for {} rewards by {}, in {}\n", voice.bold("Plans"), outcome.certificates.size(),
+                    printable(given.planner.planner), duration(seconds));
     text += table.text() + batch_footer(outcome, rewards.size(), knowledge.certificate.failure_probability);
     text += describe_contradiction(basis.standing, basis.problem, voice);
-    if (!given.output.empty()) text += fmt::format("  Policies written to {}\n", given.output);
+    if (!given.output.empty()) text += fmt::format("  Policies written to {}\n", printable(given.output));
     return text;
 }
 

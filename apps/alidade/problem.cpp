@@ -10,6 +10,8 @@
 #include "alidade/io/problem_hash.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/inspection.hpp"
+#include "alidade/request/printable_text.hpp"
+#include "alidade/request/shell_word.hpp"
 #include "commands.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"
@@ -116,7 +118,7 @@ std::string start_in_words(const Problem& problem) {
     for (const auto& [state, probability] : atoms) {
         if (shown == most) return text + fmt::format(", ... ({} states)", atoms.size());
         text += shown++ == 0 ? "" : ", ";
-        text += problem.state_name(state);
+        text += printable(problem.state_name(state));
         if (atoms.size() > 1) text += fmt::format(" ({:.4g})", probability);
     }
     return text;
@@ -166,7 +168,8 @@ std::string text_of(const Problem& problem, std::int64_t bytes, const Voice& voi
     line("transitions", fmt::format("{} possible, at most {} from one state and action",
                                     with_commas(features.entries()), features.max_successors()));
     line(base ? "base models" : "features",
-         base ? fmt::format("{}: {}", features.features(), fmt::join(features.names(), ", "))
+         base ? fmt::format("{}: {}", features.features(),
+                            printable(fmt::format("{}", fmt::join(features.names(), ", "))))
               : fmt::format("{}, signed; weights of norm at most {}", features.features(),
                             features.norm_bound()));
     line("weights", problem.homogeneous() ? "one set for all steps" : "one set a step");
@@ -202,7 +205,7 @@ int show_problem(const std::string& source, bool normalise, const Voice& voice) 
 
 int make_problem(const std::string& source, const std::filesystem::path& folder, bool overwrite,
                  const Voice& voice) {
-    const Problem problem = load_problem_argument(source, false);
+    const Problem problem = load_problem_argument(source, {});
     const bool taken = std::filesystem::exists(folder) &&
                        !(std::filesystem::is_directory(folder) && std::filesystem::is_empty(folder));
     if (taken && !overwrite)
@@ -213,8 +216,8 @@ int make_problem(const std::string& source, const std::filesystem::path& folder,
     if (voice.json())
         voice.object(ordered_json{{"folder", folder.string()}, {"hash", problem_hash(problem)}});
     else
-        voice.result(fmt::format("Wrote {}\nNext: alidade check {}\n", (folder / "problem.toml").string(),
-                                 folder.string()));
+        voice.result(fmt::format("Wrote {}\nNext: alidade check {}\n",
+                                 printable((folder / "problem.toml").string()), shell_path(folder.string())));
     return 0;
 }
 

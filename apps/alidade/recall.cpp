@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "alidade/explore/exploration.hpp"
@@ -14,16 +16,53 @@
 
 namespace alidade::app {
 
-Problem load_problem_argument(const std::string& source, bool normalise) {
+namespace {
+
+/// Whether the problem is usable but for rows that do not sum to 1.
+bool normalising_helps(const std::string& source) {
+    try {
+        load_problem(source, {.normalise = true});
+        return true;
+    } catch (const InvalidArgument&) {
+        return false;
+    }
+}
+
+/// What to do about a problem that cannot be loaded.
+Context problem_context(const std::string& source, std::optional<bool> normalise) {
     Context context{fmt::format("problem '{}'", source),
                     "every bound assumes a well-formed problem: base models that are probability "
                     "distributions and sizes that agree",
-                    "correct the file; where a row does not sum to 1, --normalise divides it by its sum"};
+                    "correct the file that is named; docs/formats.md says what it holds"};
+    std::error_code ignored;
+    const std::filesystem::path path = source;
     if (is_builtin(source)) {
         context.why = "a family or parameter that is guessed would be another problem than the one meant";
         context.fix = "alidade problem list shows the families, alidade problem list NAME the parameters";
+    } else if (!std::filesystem::exists(path, ignored) ||
+               (std::filesystem::is_directory(path, ignored) &&
+                !std::filesystem::exists(path / "problem.toml", ignored))) {
+        context.why = "there is nothing to load";
+        context.fix =
+            "name a folder with a problem.toml; alidade problem make builtin:inventory -o FOLDER writes one, "
+            "alidade problem list shows what is built in";
+    } else if (normalise != true && normalising_helps(source)) {
+        context.why =
+            "a row that does not sum to 1 is no probability distribution, which every bound assumes";
+        context.fix = normalise ? "correct the file, or add --normalise, which divides such rows by their sum"
+                                : "correct the file; alidade check --normalise accepts it";
     }
-    return explaining(context, [&] { return load_problem(source, {.normalise = normalise}); });
+    return context;
+}
+
+}  // namespace
+
+Problem load_problem_argument(const std::string& source, std::optional<bool> normalise) {
+    try {
+        return load_problem(source, {.normalise = normalise.value_or(false)});
+    } catch (const InvalidArgument& error) {
+        throw UserError(error.what(), problem_context(source, normalise));
+    }
 }
 
 RunStore open_run(const std::string& folder) {

@@ -13,8 +13,9 @@ namespace alidade::app {
 /// RunResult::stopped of a run that was learned from logs instead of explored.
 inline constexpr std::string_view stopped_at_logs = "logs";
 
-/// Loads what the user calls a problem. Throws UserError.
-Problem load_problem_argument(const std::string& source, bool normalise);
+/// Loads what the user calls a problem; `normalise` is the flag of that name, nothing where the command has
+/// none. Throws UserError, whose advice is --normalise only where that helps.
+Problem load_problem_argument(const std::string& source, std::optional<bool> normalise);
 
 /// Opens a run's folder to read: takes no lock and changes nothing in it. Throws UserError.
 RunStore open_run(const std::string& folder);

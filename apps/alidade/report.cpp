@@ -6,6 +6,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "alidade/request/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "numbers.hpp"
 #include "user_error.hpp"
@@ -95,6 +96,10 @@ std::string reading_aid() {
 
 void require_replaceable(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file)) return;
+    if (!std::filesystem::is_regular_file(file))
+        throw UserError(fmt::format("'{}' is not a file", file.string()),
+                        {"the file that the report goes to", "a report is written as a file",
+                         "alidade demo -o ANOTHER.md"});
     std::ifstream stream(file);
     std::string first;
     std::getline(stream, first);
@@ -108,7 +113,7 @@ void write_report(const std::filesystem::path& file, const Explored& explored, c
                   const std::vector<DemoPlan>& plans) {
     const Problem& problem = store.problem();
     const RewardFreeCertificate& certificate = explored.knowledge.certificate;
-    const std::string folder = store.folder().string();
+    const std::string folder = shell_path(store.folder().string());
     std::string text =
         fmt::format("{}\n# A warehouse, explored once\n\n{}\n\n{}\n{}\n\n", marker,
                     explanation(explored, store), plans_table(plans).markdown(), reading_aid());
@@ -126,9 +131,10 @@ void write_report(const std::filesystem::path& file, const Explored& explored, c
     text += "\n## What the next experiment is for\n\nThe largest parts of the certificate:\n\n" +
             contributions_table(explored, problem).markdown();
     text += fmt::format(
-        "\n## Going on\n\n```\nalidade plan {} --reward {}\nalidade certify {}\nalidade audit {}\n"
-        "alidade problem make '{}' -o warehouse\n```\n",
-        folder, problem.rewards().front().name, folder, folder, store.source());
+        "\n## Going on\n\n```\nalidade plan {} {}\nalidade certify {}\nalidade audit {}\n"
+        "alidade problem make {} -o warehouse\n```\n",
+        folder, shell_flag("--reward", problem.rewards().front().name), folder, folder,
+        shell_path(store.source()));
     std::ofstream stream(file, std::ios::binary);
     stream << text;
     stream.close();

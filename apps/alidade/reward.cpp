@@ -5,6 +5,7 @@
 
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
+#include "alidade/request/printable_text.hpp"
 #include "commands.hpp"
 #include "recall.hpp"
 #include "reward_choice.hpp"
@@ -25,8 +26,8 @@ struct RewardArguments {
 Problem problem_of(const std::string& source) {
     for (const Family& family : families())
         if (family.name == source && !std::filesystem::exists(source))
-            return load_problem_argument("builtin:" + source, false);
-    return load_problem_argument(source, false);
+            return load_problem_argument("builtin:" + source, {});
+    return load_problem_argument(source, {});
 }
 
 std::string parameters_in_words(const RewardKind& kind) {
@@ -61,7 +62,7 @@ int list_rewards(const RewardArguments& given, const Voice& voice) {
         voice.object(ordered_json{{"problem", problem.name()}, {"rewards", std::move(list)}});
         return 0;
     }
-    std::string text = fmt::format("{} of {}\n", voice.bold("Rewards"), problem.name());
+    std::string text = fmt::format("{} of {}\n", voice.bold("Rewards"), printable(problem.name()));
     Table natural({{"reward", Table::Align::left}, {"what it is", Table::Align::left}});
     for (const NamedReward& own : problem.rewards()) natural.add({own.name, own.meaning});
     text += problem.rewards().empty() ? "  none of its own\n" : natural.text(voice.width());
@@ -95,7 +96,7 @@ int write_one(const RewardArguments& given, const Voice& voice) {
                                   {"horizon", reward.shape().horizon},
                                   {"stationary", reward.stationary()}});
     else
-        voice.result(fmt::format("Wrote {}\n", given.output));
+        voice.result(fmt::format("Wrote {}\n", printable(given.output)));
     return 0;
 }
 

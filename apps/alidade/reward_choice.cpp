@@ -18,6 +18,34 @@ std::string names_of(const Problem& problem) {
     return names;
 }
 
+bool rescaling_helps(const std::string& file, const Shape& shape) {
+    try {
+        read_reward(file, shape, {.rescale = true});
+        return true;
+    } catch (const InvalidArgument&) {
+        return false;
+    }
+}
+
+/// Reads a reward's file; the advice is --rescale only where that helps.
+ScaledReward read_chosen(const std::string& file, const Shape& shape, bool rescale) {
+    Context context{
+        fmt::format("reward file '{}'", file),
+        "values and losses are bounded for rewards in [0, 1] over the problem's states and actions",
+        "correct the file; docs/formats.md says what it holds"};
+    return explaining_file(file, context, [&] {
+        try {
+            return read_reward(file, shape, {.rescale = rescale});
+        } catch (const InvalidArgument& error) {
+            if (rescale || !rescaling_helps(file, shape)) throw;
+            context.fix =
+                "correct the file, or add --rescale, which maps its values onto [0, 1] and scales the bounds "
+                "back";
+            throw UserError(error.what(), context);
+        }
+    });
+}
+
 bool looks_like_file(const std::string& choice) {
     const std::string extension = std::filesystem::path(choice).extension().string();
     return extension == ".json" || extension == ".npz" || std::filesystem::exists(choice);
@@ -40,11 +68,7 @@ ScaledReward choose_reward(const std::string& choice, const Problem& problem, bo
                         {"--reward", "a plan needs to know what is worth having",
                          fmt::format("name a .json or .npz file, or one of the rewards that have a name: {}",
                                      names_of(problem))});
-    ScaledReward reward = explaining(
-        {fmt::format("reward file '{}'", choice),
-         "values and losses are bounded for rewards in [0, 1] over the problem's states and actions",
-         "correct the file; --rescale maps values outside [0, 1] onto it and scales the bounds back"},
-        [&] { return read_reward(choice, problem.shape(), {.rescale = rescale}); });
+    ScaledReward reward = read_chosen(choice, problem.shape(), rescale);
     if (reward.scale != RewardScale{})
         voice.say(
             fmt::format("Rescaled: a reward of 0 stands for {} and one of 1 for {}; values and losses "

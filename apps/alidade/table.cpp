@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
+
+#include "alidade/request/printable_text.hpp"
 
 namespace alidade::app {
 namespace {
@@ -33,9 +36,13 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-std::size_t display_width(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xc0') != '\x80'; }));
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+    for (Column& column : columns_) column.title = printable(column.title);
+}
+
+void Table::add(std::vector<std::string> cells) {
+    for (std::string& cell : cells) cell = printable(cell);
+    rows_.push_back(std::move(cells));
 }
 
 std::string paragraph(const std::string& text, std::size_t width) {

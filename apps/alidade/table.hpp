@@ -14,9 +14,9 @@ public:
         Align align = Align::right;
     };
 
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-    /// One cell a column.
-    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    explicit Table(std::vector<Column> columns);
+    /// One cell a column; what a terminal must not see is spelt out.
+    void add(std::vector<std::string> cells);
 
     /// Lines that start with two spaces. Where they would be longer than `width` > 0, the words of the last
     /// column are wrapped.
@@ -31,8 +31,5 @@ private:
 
 /// A text in lines of at most `width` columns, and never more than 100; 0 stands for 100.
 std::string paragraph(const std::string& text, std::size_t width);
-
-/// Columns a text takes on a terminal: characters, not bytes, of UTF-8.
-std::size_t display_width(const std::string& text);
 
 }  // namespace alidade::app

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "alidade/error.hpp"
@@ -54,6 +56,17 @@ auto explaining(const Context& context, Action&& action) {
     } catch (const InvalidArgument& error) {
         throw UserError(error.what(), context);
     }
+}
+
+/// The same where `action` reads the file `path`: if there is no such file, that is what the words are about.
+template <class Action>
+auto explaining_file(const std::string& path, Context context, Action&& action) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+        context.why = "nothing can be read from there";
+        context.fix = "name a file that exists; a path is taken from the folder that the command is typed in";
+    }
+    return explaining(context, std::forward<Action>(action));
 }
 
 /// Runs `action`, which writes files; a complaint of the library in it is a failure (exit code 1), not bad

@@ -4,10 +4,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <system_error>
+
+#include "alidade/request/printable_text.hpp"
+#include "user_error.hpp"
 
 namespace alidade::app {
 namespace {
@@ -17,9 +22,30 @@ std::size_t terminal_width() {
     return ioctl(1, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+constexpr std::string_view bold_begin = "\x1b[1m", bold_end = "\x1b[0m";
+
 void write_out(std::string_view text) {
+    errno = 0;
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (!written || std::fflush(stdout) != 0) throw std::runtime_error("stdout cannot be written to");
+    if (written && std::fflush(stdout) == 0) return;
+    throw Failure(
+        fmt::format("stdout cannot be written to ({})", std::generic_category().message(errno)),
+        {"stdout", "the result is not complete there; what was stored before is intact",
+         "see to whatever reads it (a full disk, a pipe that was closed), then type the same again"});
+}
+
+/// Lines of a result, printable but for their ends and for what makes headings bold.
+std::string printable_lines(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) {
+        const std::size_t end = std::min({text.find('\n'), text.find(bold_begin), text.find(bold_end)});
+        shown += printable(text.substr(0, end));
+        text.remove_prefix(std::min(end, text.size()));
+        const std::size_t kept = text.empty() ? 0 : text.front() == '\n' ? 1 : bold_begin.size();
+        shown += text.substr(0, kept);
+        text.remove_prefix(kept);
+    }
+    return shown;
 }
 
 }  // namespace
@@ -36,7 +62,7 @@ Voice::Voice(const VoiceOptions& options)
       width_(terminal_width()) {}
 
 void Voice::result(std::string_view text) const {
-    write_out(text);
+    write_out(printable_lines(text));
 }
 
 void Voice::object(const nlohmann::ordered_json& object) const {
@@ -45,7 +71,7 @@ void Voice::object(const nlohmann::ordered_json& object) const {
 }
 
 void Voice::say(std::string_view line) const {
-    if (!options_.quiet) fmt::print(stderr, "{}\n", line);
+    if (!options_.quiet) fmt::print(stderr, "{}\n", printable(line));
 }
 
 void Voice::insist(std::string_view line) const {
@@ -53,7 +79,8 @@ void Voice::insist(std::string_view line) const {
 }
 
 std::string Voice::bold(std::string_view text) const {
-    return bold_ ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+    const std::string shown = printable(text);
+    return bold_ ? fmt::format("{}{}{}", bold_begin, shown, bold_end) : shown;
 }
 
 }  // namespace alidade::app

@@ -13,7 +13,8 @@ struct VoiceOptions {
 };
 
 /// Where a command's words go: the result on stdout, everything else on stderr. Colour only on a terminal
-/// and without NO_COLOR.
+/// and without NO_COLOR. Control characters in names and paths are spelt out; a name in running text must be
+/// made printable() where it is put in, since an end of a line in it could not be told from one of ours.
 class Voice {
 public:
     explicit Voice(const VoiceOptions& options);

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <limits>
 
 #include "alidade/io/csr_file.hpp"
@@ -105,6 +107,90 @@ TEST_F(BadInput, DeltaOfZeroAndOne) {
     for (const char* delta : {"0", "1", "nan", "-0.5"})
         expect_refused({"explore", small_problem, "-o", "run", "--delta", delta}, "--delta");
     EXPECT_FALSE(std::filesystem::exists(path("run")));
+}
+
+// They were all taken for 2^64 - 1, so that seven such seeds gave one run seven times.
+TEST_F(BadInput, SeedsOutOfRange) {
+    for (const char* seed : {"-1", "18446744073709551616", "99999999999999999999", "1.5", "seven"}) {
+        expect_refused({"explore", small_problem, "-o", "run", "--seed", seed}, "0 to 18446744073709551615");
+        expect_refused({"demo", "--seed", seed}, "0 to 18446744073709551615");
+        expect_refused({"audit", "run", "--seed", seed}, "0 to 18446744073709551615");
+    }
+    EXPECT_FALSE(std::filesystem::exists(path("run")));
+    EXPECT_FALSE(std::filesystem::exists(path("alidade-demo")));
+    expect_refused({"check", "builtin:garnet?seed=-1"}, "0 to 9007199254740991");
+    expect_refused({"check", "builtin:garnet?seed=99999999999999999999"}, "0 to 9007199254740991");
+    const json largest = explore("run", {"--seed", "18446744073709551615"}).object();
+    EXPECT_EQ(largest["seed"], std::numeric_limits<std::uint64_t>::max());
+}
+
+// Counts of more episodes are not whole numbers any more; the run itself never came to an end.
+TEST_F(BadInput, MoreEpisodesThanCanBeCounted) {
+    for (const char* episodes : {"9223372036854775807", "8e18", "1e16", "9007199254740993"})
+        expect_refused({"explore", small_problem, "-o", "run", "--episodes", episodes},
+                       "at most 9007199254740992");
+    EXPECT_FALSE(std::filesystem::exists(path("run")));
+    const Outcome huge =
+        run({"explore", small_problem, "-o", "run", "--episodes", "9007199254740992", "--target", "3.9"});
+    EXPECT_EQ(huge.code, 0) << huge.err;
+}
+
+// What is advised must help against the fault at hand.
+TEST_F(BadInput, IsAnsweredWithAdviceThatFits) {
+    const auto advice = [&](const Words& words) {
+        Words with_json = words;
+        with_json.emplace_back("--json");
+        return run(with_json).object()["error"]["fix"].get<std::string>();
+    };
+    const auto mentions = [](const std::string& text, const char* word) {
+        return text.find(word) != std::string::npos;
+    };
+    make_folder();
+    std::filesystem::create_directory(path("empty"));
+    for (const char* missing : {"no/such/folder", "empty", "folder/problem.tom"})
+        for (const char* command : {"check", "explore"}) {
+            Words words{command, missing};
+            if (command == std::string("explore")) words.insert(words.end(), {"-o", "run"});
+            EXPECT_FALSE(mentions(advice(words), "--normalise")) << command << " " << missing;
+            EXPECT_TRUE(mentions(advice(words), "problem make")) << command << " " << missing;
+        }
+    ASSERT_EQ(explore("run").code, 0);
+    for (const Words& words :
+         std::vector<Words>{{"plan", "run", "--reward", "missing.json"},
+                            {"certify", "run", "--reward", "dense", "--policy", "missing.json"},
+                            {"learn", small_problem, "--episodes", "missing.jsonl", "-o", "learned"}}) {
+        EXPECT_TRUE(mentions(advice(words), "exists")) << words[0] << ": " << advice(words);
+        EXPECT_FALSE(mentions(advice(words), "--rescale")) << words[0];
+        EXPECT_FALSE(mentions(advice(words), "correct the file")) << words[0];
+    }
+    write_text(path("high.json"), R"({"default": 0, "entries": [{"state": 1, "reward": 1.5}]})");
+    EXPECT_TRUE(mentions(advice({"plan", "run", "--reward", "high.json"}), "--rescale"));
+    write_text(path("odd.json"), R"({"default": 0, "entries": [{"state": 99, "reward": 0.5}]})");
+    EXPECT_FALSE(mentions(advice({"plan", "run", "--reward", "odd.json"}), "--rescale"));
+
+    BaseKernel kernel = read_csr(first_base());
+    kernel.probabilities[0] *= 0.9;
+    write_csr(first_base(), kernel);
+    EXPECT_TRUE(mentions(advice({"check", "folder"}), "add --normalise"));
+    EXPECT_FALSE(mentions(advice({"reward", "list", "folder"}), "add --normalise"));
+    replace_in_toml("horizon = 4", "horizon = 0");
+    EXPECT_FALSE(mentions(advice({"check", "folder"}), "--normalise"));
+}
+
+// Opening a pipe waits for a writer, and /dev/zero does not end.
+TEST_F(BadInput, BaseModelThatIsAPipeOrADevice) {
+    make_folder();
+    for (const char* name : {"pipe.drn", "zero.drn"}) {
+        write_text(path("folder/problem.toml"),
+                   "[problem]\nname = \"p\"\nhorizon = 2\ninitial_state = 0\n"
+                   "[[base]]\nfile = \"" +
+                       std::string(name) + "\"\n");
+        if (name == std::string("pipe.drn"))
+            ASSERT_EQ(mkfifo(path("folder/pipe.drn").c_str(), 0600), 0);
+        else
+            std::filesystem::create_symlink("/dev/zero", path("folder/zero.drn"));
+        expect_refused({"check", "folder"}, name);
+    }
 }
 
 TEST_F(BadInput, UnknownFamilyAndParameter) {

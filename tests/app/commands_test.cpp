@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "alidade/io/reward_file.hpp"
 #include "tool.hpp"
 
@@ -87,6 +89,27 @@ TEST_F(Commands, CheckSaysWhatIsReachable) {
     EXPECT_EQ(object["reachable_states"][0], 1);
     EXPECT_EQ(object["dimension"], 2);
     EXPECT_EQ(run({"check", small_problem}).code, 0);
+}
+
+// Only what a replan costs was measured on all ten million steps, in minutes and gigabytes.
+TEST_F(Commands, CheckAnswersAbsurdSizesAtOnce) {
+    ASSERT_EQ(run({"problem", "make", small_problem, "-o", "folder"}).code, 0);
+    std::string toml = text_of(path("folder/problem.toml"));
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        ASSERT_NE(toml.find(from), std::string::npos) << toml;
+        toml.replace(toml.find(from), from.size(), to);
+    };
+    replace("horizon = 4", "horizon = 2000000000");
+    replace("[environment]", "");
+    replace("weights = \"truth.json\"", "");
+    write_text(path("folder/problem.toml"), toml);
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome checked = run({"check", "folder"});
+    EXPECT_EQ(checked.code, 0) << checked.err;
+    EXPECT_NE(checked.out.find("more than the"), std::string::npos) << checked.out;
+    EXPECT_NE(checked.out.find("judged by"), std::string::npos) << checked.out;
+    EXPECT_GT(run({"check", "folder", "--json"}).object()["memory_bytes"], 1e12);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 TEST_F(Commands, PlanCertifiesAndItsPolicyCertifiesTheSame) {

@@ -1,7 +1,14 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <thread>
 
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/io/run_store.hpp"
+#include "alidade/problem/catalogue.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {
@@ -42,9 +49,93 @@ TEST_F(Interrupted, NothingIsLostAndTheResumedRunEqualsAnUninterruptedOne) {
     EXPECT_TRUE(one.checkpoint()->memory == other.checkpoint()->memory);
 }
 
-TEST_F(Interrupted, TerminationIsAnInterruptionToo) {
-    const Outcome stopped = interrupt(endless("run", "1e12"), SIGTERM);
+TEST_F(Interrupted, TerminationAndHangingUpAreInterruptionsToo) {
+    for (const int signal : {SIGTERM, SIGHUP}) {
+        std::filesystem::remove_all(path("run"));
+        const Outcome stopped = interrupt(endless("run", "1e12"), signal);
+        EXPECT_EQ(stopped.code, 130) << signal << stopped.err;
+        EXPECT_EQ(stopped.object()["stopped"], "interrupted");
+        EXPECT_EQ(run({"certify", "run"}).code, 0);
+    }
+}
+
+/// A model so large that a policy takes a good part of a second and a certificate several.
+constexpr const char* large_problem =
+    "builtin:garnet?states=400&actions=4&features=8&horizon=8&successors=20";
+
+/// What an explorer of the large problem remembers after so many episodes that nobody interrupted: when it
+/// was told of the last, and when it has planned for the next.
+std::array<Record, 2> uninterrupted(std::int64_t episodes) {
+    const Problem problem = make_builtin(large_problem);
+    const auto explorer = find_explorer("hoeffding").make(task_of(problem), {});
+    CountSplittingDeployer system(problem.true_model(), 0);
+    while (explorer->episodes() < episodes) {
+        const Deployment next = explorer->ask();
+        Counts counts(problem.shared_features(), problem.shape().horizon);
+        system.deploy(*next.policy, explorer->episodes(), next.episodes, counts);
+        explorer->tell(counts);
+    }
+    Record told = explorer->memory();
+    explorer->ask();
+    return {std::move(told), explorer->memory()};
+}
+
+/// Whether a stored memory, which is that of the loop too, has all that an explorer remembers.
+bool has(const Record& stored, const Record& part) {
+    const auto all_in = [](const auto& small, const auto& large) {
+        return std::ranges::all_of(small, [&](const auto& item) {
+            const auto found = large.find(item.first);
+            return found != large.end() && found->second == item.second;
+        });
+    };
+    return all_in(part.numbers, stored.numbers) && all_in(part.integers, stored.integers) &&
+           all_in(part.bytes, stored.bytes);
+}
+
+// Planning and certifying are not waited for: all episodes are stored before they begin. What is stored is
+// what a run has that was never interrupted.
+TEST_F(Interrupted, ActsAtOnceHoweverLongACertificateTakes) {
+    const pid_t child = start({"explore", large_problem, "-o", "run", "--algorithm", "hoeffding", "--json",
+                               "--episodes", "1e12", "--threads", "1"});
+    const auto stored = [&] {
+        if (!std::filesystem::exists(path("run/run.sqlite"))) return false;
+        const auto checkpoint = RunStore::open(path("run"), Access::read).checkpoint();
+        return checkpoint && checkpoint->counts.episodes() >= 2;
+    };
+    while (!stored()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto begin = std::chrono::steady_clock::now();
+    kill(child, SIGTERM);
+    const Outcome stopped = wait_for(child);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     EXPECT_EQ(stopped.code, 130) << stopped.err;
+    EXPECT_LT(taken.count(), 2.0);
+    EXPECT_EQ(stopped.object()["stopped"], "interrupted");
+    const std::int64_t episodes = stopped.object()["episodes"];
+    EXPECT_GE(episodes, 2);
+    const auto checkpoint = RunStore::open(path("run"), Access::read).checkpoint();
+    ASSERT_TRUE(checkpoint);
+    EXPECT_EQ(checkpoint->counts.episodes(), episodes);
+    const auto expected = uninterrupted(episodes);
+    EXPECT_TRUE(has(checkpoint->memory, expected[0]) || has(checkpoint->memory, expected[1]));
+}
+
+// A limit on the size of files used to kill, without a word; now it is a write that fails.
+TEST_F(Interrupted, AFileThatMayNotGrowIsAnErrorAndNoDeath) {
+    ASSERT_EQ(explore("run").code, 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit small{4096, 4096};
+        setrlimit(RLIMIT_FSIZE, &small);
+        const pid_t tool = start({"reward", "make", "builtin:garnet?states=500", "dense", "-o", "big.json"});
+        const Outcome refused = wait_for(tool);
+        _exit(refused.code);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+    EXPECT_NE(text_of(path("err.txt")).find("error: "), std::string::npos) << text_of(path("err.txt"));
+    EXPECT_EQ(run({"certify", "run"}).code, 0);
 }
 
 }  // namespace

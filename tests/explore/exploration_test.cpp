@@ -5,6 +5,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/error.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/random/samplers.hpp"
 #include "support/effort.hpp"
 
 namespace alidade {
@@ -104,6 +105,31 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
         }
 }
 
+// Each extension may cut a batch short and so add a policy; written down and read back in between.
+TEST(Exploration, KeepsWithinItsBoundOnPoliciesHoweverOftenItIsExtended) {
+    Stream random(3, Purpose::instance, 0, 0);
+    for (const char* name : {"hoeffding", "likelihood", "uniform"})
+        for (const char* schedule : {"every", "doubling", "growth=0.1", "growth=2"}) {
+            const ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
+            auto run = std::make_unique<Trial>(options, garnet, name);
+            std::int64_t budget = 0;
+            for (int extension = 0; extension < 12; ++extension) {
+                budget += 1 + sample_index(random, 10 + budget / 4);
+                if (std::string(schedule) == "every") budget = 2 * (extension + 1);
+                run->exploration.run(run->system, {.episodes = budget});
+                const Explorer& explorer = run->exploration.explorer();
+                EXPECT_LE(explorer.replans(), explorer.replan_bound()) << name << " " << schedule;
+                const Record memory = run->exploration.memory();
+                const std::int64_t bound = explorer.replan_bound();
+                const Counts counts = run->exploration.counts();
+                run = std::make_unique<Trial>(options, garnet, name);
+                run->exploration.restore(memory, counts);
+                EXPECT_EQ(run->exploration.explorer().replan_bound(), bound) << name << " " << schedule;
+                EXPECT_EQ(run->exploration.memory(), memory) << name << " " << schedule;
+            }
+        }
+}
+
 TEST(Exploration, GivesTheSameBytesForAnyNumberOfThreads) {
     for (const char* name : {"hoeffding", "likelihood"})
         for (const char* uri : {garnet, "builtin:inventory?seed=2"}) {
@@ -126,6 +152,7 @@ TEST(Exploration, KnowsSomethingBeforeTheFirstEpisode) {
 TEST(Exploration, RefusesABadBudgetTargetOrMemory) {
     Trial run({});
     EXPECT_THROW(run.exploration.run(run.system, {.episodes = 0}), InvalidArgument);
+    EXPECT_THROW(run.exploration.run(run.system, {.episodes = most_episodes + 1}), InvalidArgument);
     EXPECT_THROW(run.exploration.run(run.system, {.target = 0.0}), InvalidArgument);
     Trial other({});
     other.exploration.run(other.system, {.episodes = 100});

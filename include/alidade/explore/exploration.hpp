@@ -36,10 +36,15 @@ struct Progress {
     double seconds = 0;      ///< since this call of run()
 };
 
+/// The largest budget, 2^53: counts are added up as doubles, and beyond this they would not be whole.
+inline constexpr std::int64_t most_episodes = std::int64_t{1} << 53;
+
 struct ExploreOptions {
-    std::int64_t episodes = 100'000;    ///< budget, >= 1: stop after this many in any case
+    std::int64_t episodes = 100'000;    ///< budget, 1 to most_episodes: stop after this many in any case
     std::optional<double> target;       ///< stop at the first reward-free certificate of at most this
-    std::function<bool()> interrupted;  ///< asked between batches; true stops the run
+    std::function<bool()> interrupted;  ///< asked before every batch; true stops the run
+    std::function<void()>
+        ending;  ///< told when no batch will follow, before the last certificate is computed
     std::function<void(const Progress&)> observe;  ///< told after every batch; must be quick
     /// Go on when the data contradict the model: `contradiction` tells, and no bound is to be relied on. An
     /// explorer that cannot plan any more repeats its last policy.

@@ -59,8 +59,8 @@ public:
 
     virtual std::int64_t episodes() const = 0;  ///< told so far
     virtual std::int64_t replans() const = 0;   ///< policies computed, the first included
-    /// At least `replans` of a run that was not cut short on the way, known from the data and the schedule
-    /// alone [theory §3e].
+    /// At least `replans`, known from the data, the schedule and the number of batches that were cut short
+    /// (where a run was extended) alone [theory §3e].
     virtual std::int64_t replan_bound() const = 0;
 
     /// What `knowledge` rests on, and nothing more: the catalogue recomputes it from this.

@@ -62,7 +62,7 @@ private:
     Shape shape_;
     ValueRegression regression_;
     std::vector<RidgeStatistics> statistics_;
-    std::int64_t episodes_ = 0, replans_ = 0;
+    std::int64_t episodes_ = 0, replans_ = 0, cut_ = 0;  // cut_: batches told that were cut short
 
     // Of the policy in force:
     std::shared_ptr<const Policy> policy_;

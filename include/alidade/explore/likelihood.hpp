@@ -45,7 +45,7 @@ private:
     Counts counts_;
     std::vector<double>
         predicted_;  // sum of log(smoothed . f) over the transitions of every set, if asked for
-    std::int64_t replans_ = 0;
+    std::int64_t replans_ = 0, cut_ = 0;  // cut_: batches told that were cut short
 
     // Of the policy in force:
     std::shared_ptr<const Policy> policy_;

@@ -20,10 +20,17 @@ struct Schedule {
     double growth = 0.1;      ///< of `growth`: more episodes before the next replan, in (0, 10]
     double sub_batch = 0.02;  ///< of `doubling`: determinants are tested after so many more episodes
 
-    /// Episodes to run now, given how many have been run: at least one.
+    /// Episodes to run now, given how many have been run: at least one; does not fall as they grow.
     std::int64_t batch(std::int64_t episodes) const;
-    /// Batches that a run of so many episodes takes, without interruptions.
+    /// Batches that a run of so many episodes takes, the last cut short where they end within it.
     std::int64_t batches(std::int64_t episodes) const;
+    /// Those of them that are whole.
+    std::int64_t whole_batches(std::int64_t episodes) const;
+    /// Whether so many episodes end within a batch, so that a run of so many cuts its last one short.
+    bool lies_within_batch(std::int64_t episodes) const;
+    /// Policies at most, the first included, of a run of so many episodes in which `cut` batches were cut
+    /// short, at the end or wherever it was extended.
+    std::int64_t most_policies(std::int64_t episodes, std::int64_t cut) const;
     bool operator==(const Schedule&) const = default;
 };
 

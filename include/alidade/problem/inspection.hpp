@@ -14,11 +14,15 @@ struct StepInspection {
     Index rank = 0;       ///< directions of the weights that the transitions from these states show
 };
 
+/// More steps than this are not listed one by one.
+inline constexpr Step most_steps_inspected = 100'000;
+
 /// What can be said about a valid problem before exploring it.
 struct Inspection {
-    std::vector<StepInspection> steps;  ///< H of them; the last step's transitions are never learned
-    std::vector<State> unreachable;     ///< states that no step reaches, ascending
-    Index dimension = 0;                ///< p: directions in which the weights can move
+    /// H of them, but the first hundred thousand at most; the last step's transitions are never learned.
+    std::vector<StepInspection> steps;
+    std::vector<State> unreachable;  ///< states that no step reaches, ascending
+    Index dimension = 0;             ///< p: directions in which the weights can move
     /// Directions that the transitions from all reachable states together show; fewer than `dimension`
     /// means that the base models are collinear there: weights are not identifiable, predictions are.
     Index rank = 0;

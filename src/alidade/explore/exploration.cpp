@@ -118,7 +118,8 @@ void Exploration::certify(bool despite) {
 }
 
 Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
-    expects(options.episodes >= 1, "episodes is {}; must be at least 1", options.episodes);
+    expects(options.episodes >= 1 && options.episodes <= most_episodes, "episodes is {}; must be 1 to {}",
+            options.episodes, most_episodes);
     expects(!options.target || *options.target > 0, "target is {}; must be greater than 0",
             options.target.value_or(0));
     const Watch watch(spent_.total);
@@ -132,8 +133,8 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
         if (certificate_due(explorer_->replans() != replans)) certify(options.despite_contradiction);
         const bool target = met(scheduled_.bound);
         const std::int64_t left = options.episodes - explorer_->episodes();
-        const bool interrupted = options.interrupted && options.interrupted();
-        if (target || left <= 0 || interrupted) {
+        if (target || left <= 0 || (options.interrupted && options.interrupted())) {
+            if (options.ending) options.ending();
             finish(options.despite_contradiction);
             if (target || met(final_->knowledge->certificate.bound)) return Stopped::target;
             return left <= 0 ? Stopped::budget : Stopped::interrupted;

@@ -161,6 +161,7 @@ void HoeffdingExplorer::tell(const Counts& counts) {
             entry = features.first_entry(pair + 1);
         }
     }
+    if (counts.episodes() < options_.schedule.batch(episodes_)) ++cut_;
     episodes_ += counts.episodes();
     widths_current_ = false;
     replan_due_ = options_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
@@ -198,7 +199,8 @@ bool HoeffdingExplorer::determinant_doubled() const {
 }
 
 std::int64_t HoeffdingExplorer::replan_bound() const {
-    if (options_.schedule.kind != Schedule::Kind::doubling) return options_.schedule.batches(episodes_) + 1;
+    if (options_.schedule.kind != Schedule::Kind::doubling)
+        return options_.schedule.most_policies(episodes_, cut_);
     // Every policy but the first has a determinant that has doubled since the one before.
     double doublings = 0;
     for (const RidgeStatistics& step : statistics_)

@@ -59,6 +59,7 @@ Record HoeffdingExplorer::evidence() const {
 Record HoeffdingExplorer::memory() const {
     Record record = evidence();
     record.integers["progress"] = {replans_, thorough_at_, replan_due_ ? 1 : 0, policy_ ? 1 : 0};
+    detail::write_cut(cut_, options_.schedule, episodes_, record);
     record.numbers["log_det"] = log_det_;
     record.bytes["witness"] = pass_->witnesses();
     auto& actions = record.integers["actions"];
@@ -75,6 +76,7 @@ void HoeffdingExplorer::restore(const Record& memory) {
     replans_ = progress[0];
     thorough_at_ = progress[1];
     replan_due_ = progress[2] != 0;
+    cut_ = detail::read_cut(memory, options_.schedule, episodes_, replans_);
     log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
     pass_->take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
     widths_current_ = false;

@@ -195,6 +195,7 @@ void LikelihoodExplorer::tell(const Counts& counts) {
     require_counts_of(task_, counts);
     expects(policy_ != nullptr, "counts told before a deployment was asked for");
     if (options_.constants.prequential) predict(counts);
+    if (counts.episodes() < options_.schedule.batch(counts_.episodes())) ++cut_;
     counts_ += counts;
     replan_due_ = options_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
 }
@@ -222,8 +223,7 @@ bool LikelihoodExplorer::determinant_doubled() const {
 
 std::int64_t LikelihoodExplorer::replan_bound() const {
     // The metric moves with the estimate, so determinants give no bound: sub-batches do.
-    Schedule schedule = options_.schedule;
-    return schedule.batches(counts_.episodes()) + 1;
+    return options_.schedule.most_policies(counts_.episodes(), cut_);
 }
 
 Knowledge LikelihoodExplorer::knowledge() {

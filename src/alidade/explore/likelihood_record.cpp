@@ -50,6 +50,7 @@ Record LikelihoodExplorer::evidence() const {
 Record LikelihoodExplorer::memory() const {
     Record record = evidence();
     record.integers["progress"] = {replans_, replan_due_ ? 1 : 0, policy_ ? 1 : 0};
+    detail::write_cut(cut_, options_.schedule, counts_.episodes(), record);
     write_weights(smoothed_, record.numbers["smoothed"]);
     record.numbers["log_det"] = log_det_;
     auto& actions = record.integers["actions"];
@@ -64,6 +65,7 @@ void LikelihoodExplorer::restore(const Record& memory) {
     const auto& progress = field(memory.integers, "progress", 3);
     replans_ = progress[0];
     replan_due_ = progress[1] != 0;
+    cut_ = detail::read_cut(memory, options_.schedule, counts_.episodes(), replans_);
     policy_.reset();
     const Index sets = confidence_sets(task_.horizon, task_.homogeneous), d = task_.features->features();
     const bool planned = progress[2] != 0;

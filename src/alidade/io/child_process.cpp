@@ -48,6 +48,9 @@ private:
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
 #endif
+    // What this program ignores, the command need not.
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     dup2(nothing, 0);
     dup2(talk, 1);
     dup2(talk, 2);

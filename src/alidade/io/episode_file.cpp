@@ -80,7 +80,7 @@ void read_lines(std::istream& file, const std::string& name, const StartLaw& sta
     const Shape& shape = counts.shape();
     LoggedEpisode episode;
     std::string line;
-    for (std::int64_t number = 1; std::getline(file, line); ++number) {
+    for (std::int64_t number = 1; read_line(file, line, name); ++number) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         const std::string place = fmt::format("{}:{}", name, number);
         const json object = parse_line(line, place);

@@ -103,11 +103,11 @@ BaseKernel load_kernel(const TomlSection& section, const Document& document, con
     section.allow_only({"name", "file"});
     const fs::path path = document.beside(section.text("file"));
     const std::string file = path.string();
-    expects(
-        path.extension() == ".npz" || model_format_of(path) != nullptr,
-        "{} is {}; base models are read from .npz files (SciPy CSR), and from .drn, .drn.gz, .tra, .umb and "
-        ".json files: convert it",
-        section.where("file"), file);
+    expects(path.extension() == ".npz" || model_format_of(path) != nullptr,
+            "{} is {}; base models are read from .npz files (SciPy CSR), and from .drn, .drn.gz, .drn.xz, "
+            ".tra, .umb "
+            "and .json files: convert it",
+            section.where("file"), file);
     BaseKernel kernel = path.extension() == ".npz"
                             ? kernel_of_arrays(read_npz(path), file, options)
                             : base_kernel_of(read_model(path, {options.normalise}), file);

@@ -12,6 +12,7 @@
 #include "alidade/io/identifier_names.hpp"
 #include "alidade/io/prism_file.hpp"
 #include "alidade/io/umb_file.hpp"
+#include "alidade/request/shell_word.hpp"
 
 namespace alidade {
 namespace {
@@ -20,9 +21,18 @@ using std::filesystem::path;
 
 constexpr BranchKind every_kind[] = {BranchKind::point, BranchKind::interval, BranchKind::parametric};
 
-/// A path as shells and Python read it between single quotes.
-std::string quoted(const path& file) {
-    return fmt::format("'{}'", file.string());
+/// A text as Python and R read it between single quotes.
+std::string literal_of(std::string_view text) {
+    std::string literal = "'";
+    for (const char c : text) {
+        if (c == '\'' || c == '\\')
+            literal += fmt::format("\\{}", c);
+        else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            literal += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+        else
+            literal += c;
+    }
+    return literal + "'";
 }
 
 /// What to ask a model checker for: the most that can be earned. Intervals whose lower end is 0 leave the
@@ -50,15 +60,16 @@ std::string interval_check(std::int64_t start) {
 
 std::string drn_usage(const WrittenModel& model) {
     const std::string property = property_of(model);
-    const std::string file = quoted(model.path);
-    const std::string check = fmt::format("formula = stormpy.parse_properties('{}')[0]\n", property);
+    const std::string file = literal_of(model.path.string());
+    const std::string check =
+        fmt::format("formula = stormpy.parse_properties({})[0]\n", literal_of(property));
     const std::int64_t start = model.header.initial_states.at(0);
     switch (model.header.kind) {
         case BranchKind::point:
             return fmt::format(
-                "storm -drn {} --prop '{}'\nimport stormpy\nmodel = stormpy.build_model_from_drn({})\n{}"
+                "storm -drn {} --prop {}\nimport stormpy\nmodel = stormpy.build_model_from_drn({})\n{}"
                 "print(stormpy.model_checking(model, formula).get_value({}))\n",
-                file, property, file, check, start);
+                shell_path(model.path.string()), shell_word(property), file, check, start);
         case BranchKind::interval:
             return fmt::format(
                 "import stormpy\nmodel = stormpy.build_model_from_drn[stormpy.Interval]({})\n{}{}", file,
@@ -83,16 +94,16 @@ std::string gym_usage(const WrittenModel& model) {
         "    V = [max(sum(p * (r + (not done) * V[n]) for p, n, r, done in row) for row in rows) for rows in "
         "P]\n"
         "print(V[{}])\n",
-        quoted(model.path), model.steps, model.header.initial_states.at(0));
+        literal_of(model.path.string()), model.steps, model.header.initial_states.at(0));
 }
 
 std::string umb_usage(const WrittenModel& model) {
-    const std::string file = quoted(model.path), property = property_of(model);
+    const std::string file = literal_of(model.path.string()), property = property_of(model);
     const std::int64_t start = model.header.initial_states.at(0);
     const std::string check = fmt::format(
         "import stormpy\nmodel = stormpy.build_model_from_umb({})\n"
-        "formula = stormpy.parse_properties('{}')[0]\n",
-        file, property);
+        "formula = stormpy.parse_properties({})[0]\n",
+        file, literal_of(property));
     if (model.header.kind == BranchKind::point)
         return check + fmt::format("print(stormpy.model_checking(model, formula).get_value({}))\n", start);
     return check + interval_check(start);
@@ -101,9 +112,10 @@ std::string umb_usage(const WrittenModel& model) {
 std::string prism_usage(WrittenModel model) {
     model.header.rewards = identifier_names(model.header.rewards);
     model.header.labels = identifier_names(model.header.labels);
-    return fmt::format("prism -importmodel {}.all -{} -ex -pf '{}'\n",
-                       quoted(path(model.path).replace_extension()),
-                       model.header.kind == BranchKind::interval ? "imdp" : "mdp", property_of(model));
+    return fmt::format("prism -importmodel {} -{} -ex -pf {}\n",
+                       shell_path(path(model.path).replace_extension().string() + ".all"),
+                       model.header.kind == BranchKind::interval ? "imdp" : "mdp",
+                       shell_word(property_of(model)));
 }
 
 std::string storm_explicit_usage(const WrittenModel& model) {
@@ -112,20 +124,21 @@ std::string storm_explicit_usage(const WrittenModel& model) {
     const std::string rewards =
         model.header.rewards.empty()
             ? ""
-            : fmt::format(", state_rewards='{0}{1}.srew', transition_rewards='{0}{1}.trew'", stem, number);
-    return fmt::format("import stormpy\nmodel = stormpy.build_model_from_explicit('{0}.tra', '{0}.lab'{1})\n",
-                       stem, rewards);
+            : fmt::format(", state_rewards={}, transition_rewards={}", literal_of(stem + number + ".srew"),
+                          literal_of(stem + number + ".trew"));
+    return fmt::format("import stormpy\nmodel = stormpy.build_model_from_explicit({}, {}{})\n",
+                       literal_of(stem + ".tra"), literal_of(stem + ".lab"), rewards);
 }
 
 std::string npz_usage(const WrittenModel& model) {
     return fmt::format(
         "import json, numpy\nmodel = numpy.load({})\nheader = json.loads(bytes(model['header']))\n"
         "print(model['state_to_choices'], model['choice_to_branches'], model['targets'])\n",
-        quoted(model.path));
+        literal_of(model.path.string()));
 }
 
 std::string cassandra_usage(const WrittenModel& model) {
-    return fmt::format("library(pomdp)  # R\nmodel <- read_POMDP({})\n", quoted(model.path));
+    return fmt::format("library(pomdp)  # R\nmodel <- read_POMDP({})\n", literal_of(model.path.string()));
 }
 
 std::string listed(const std::vector<BranchKind>& kinds) {

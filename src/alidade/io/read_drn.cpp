@@ -82,7 +82,7 @@ private:
 
     bool next_line() {
         ++number_;
-        return static_cast<bool>(std::getline(stream_, line_));
+        return read_line(stream_, line_, file_);
     }
 
     std::string_view line_after(std::string_view keyword) {

@@ -15,7 +15,6 @@ constexpr std::size_t block_bytes = std::size_t{1} << 16U;
 constexpr std::int64_t spare_bytes = std::int64_t{1} << 26U;
 /// The number of each state and the digits of probabilities leave models far below this.
 constexpr std::int64_t most_ratio = 200;
-constexpr std::int64_t longest_line = std::int64_t{1} << 26U;
 
 }  // namespace
 
@@ -80,8 +79,8 @@ UnpackedText::int_type UnpackedText::underflow() {
             file_, most_);
     const auto newline = block.rfind('\n');
     line_ = newline == std::string_view::npos ? line_ + size : size - static_cast<std::int64_t>(newline) - 1;
-    expects(line_ <= longest_line, "{}: has a line of more than {} bytes; it is not read", file_,
-            longest_line);
+    expects(line_ <= static_cast<std::int64_t>(longest_line),
+            "{}: has a line of more than {} bytes; it is not read", file_, longest_line);
     // The stream only reads.
     char* const first = const_cast<char*>(block.data());
     setg(first, first, first + block.size());

@@ -1,6 +1,7 @@
 #include "alidade/problem/inspection.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "alidade/model/spectrum.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -70,11 +71,33 @@ void inspect_together(const Matrix& gram, const TangentSpace& space, Inspection&
 /// witnesses and widths of every pair.
 std::int64_t bytes_of(const Problem& problem, Index dimension) {
     const FeatureMap& features = problem.features();
-    const Index numbers =
-        features.entries() * (features.features() + dimension + 2 + 4 * problem.shape().horizon) +
-        features.pairs() * (4 * problem.shape().horizon + 2);
-    return 8 * static_cast<std::int64_t>(numbers);
+    const auto horizon = static_cast<double>(problem.shape().horizon);
+    const double numbers = static_cast<double>(features.entries()) *
+                               (static_cast<double>(features.features() + dimension + 2) + 4 * horizon) +
+                           static_cast<double>(features.pairs()) * (4 * horizon + 2);
+    // The sizes of a file's problem may multiply to more than any memory has bytes.
+    return 8 * numbers < 0x1p63 ? static_cast<std::int64_t>(8 * numbers)
+                                : std::numeric_limits<std::int64_t>::max();
 }
+
+/// Notices that the sets of reachable states repeat, each being made of the one before: remembers those of
+/// steps 1, 2, 4, 8, ... [Brent 1980], so that a repetition is seen after three times as many steps at most.
+class Repetition {
+public:
+    /// Steps after which `here`, the set of step h, has come again; 0 if it has not.
+    Step period(Step h, const StateFlags& here) {
+        if (h > 0 && here == remembered_) return h - at_;
+        if (h == 0 || h >= 2 * at_) {
+            remembered_ = here;
+            at_ = h;
+        }
+        return 0;
+    }
+
+private:
+    StateFlags remembered_;
+    Step at_ = 0;
+};
 
 }  // namespace
 
@@ -86,15 +109,24 @@ Inspection inspect(const Problem& problem) {
     found.bytes = bytes_of(problem, found.dimension);
 
     StateFlags here = first_states(problem), ever(here.size(), 0), learned(here.size(), 0), before;
+    Repetition repetition;
+    const auto shown = static_cast<std::size_t>(std::min(problem.shape().horizon, most_steps_inspected));
     for (Step h = 0; h < problem.shape().horizon; ++h) {
+        if (const Step period = repetition.period(h, here); period > 0) {
+            while (found.steps.size() < shown)
+                found.steps.push_back(found.steps[found.steps.size() - static_cast<std::size_t>(period)]);
+            break;
+        }
         StepInspection step;
         step.reachable = std::count(here.begin(), here.end(), 1);
         for (std::size_t s = 0; s < here.size(); ++s) {
             ever[s] |= here[s];
             if (problem.shape().steps_after(h) > 0) learned[s] |= here[s];
         }
-        step.rank = here == before ? found.steps.back().rank : rank_of(gram(features, tangent, here));
-        found.steps.push_back(step);
+        if (found.steps.size() < shown) {
+            step.rank = here == before ? found.steps.back().rank : rank_of(gram(features, tangent, here));
+            found.steps.push_back(step);
+        }
         before = here;
         here = next_states(features, here);
     }
