@@ -17,7 +17,7 @@ public:
     /// general. `misspecification` in [0, 1) is how far, in total variation, a true transition law may be
     /// from the mixture's; the sets must allow for it (those of regression do if they are told, those of
     /// likelihood cannot). Throws InvalidArgument unless all sets are about the weights of `features`.
-    LearnedModel(SharedFeatures features, Index horizon, StartLaw start, bool homogeneous,
+    LearnedModel(const SharedFeatures& features, Index horizon, StartLaw start, bool homogeneous,
                  std::vector<ConfidenceSet> sets, double delta, double misspecification = 0);
 
     const MixtureModel& model() const noexcept { return model_; }

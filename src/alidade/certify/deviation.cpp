@@ -25,7 +25,7 @@ double farthest_base_model(const FeatureMap& features, Index pair, std::span<con
 }
 
 /// Below this, squares in what a bound was computed from may have underflowed.
-constexpr double underflow = 1e-140;
+constexpr double least_deviation = 1e-140;
 
 /// At least what a bound of the deviation misses if they did: each of the successors' tangent features has d
 /// coordinates at most, and those whose square is lost are below 1e-161.
@@ -103,7 +103,7 @@ DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& wi
             if (bound > 0 && features.kind() == FeatureKind::base_models)
                 bound = std::min(
                     bound, farthest_base_model(features, pair, learned.model().probabilities(set, pair)));
-            if (bound < underflow && radius > 0 && differ(features, pair))
+            if (bound < least_deviation && radius > 0 && differ(features, pair))
                 bound += lost_to_underflow(radius, features.successors(pair), features.features());
             bound = std::min(1.0, bound + learned.misspecification());
             zero_ = zero_ && bound == 0;

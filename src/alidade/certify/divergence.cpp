@@ -15,7 +15,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Relative: products and eigenvalues of small matrices of one sign are off by a few roundings.
 constexpr double eigenvalue_slack = 1 + 1e-10;
 /// Far more than what underflow can take from a divergence, and far less than any that matters.
-constexpr double underflow = 1e-140;
+constexpr double least_divergence = 1e-140;
 
 /// (x - ln(1+x))/x^2 for x >= -1: decreasing, 1/2 at 0, infinite at -1.
 double kappa(double x) {
@@ -53,7 +53,7 @@ public:
         if (known(pair)) return 0;
         const double bound = eigenvalue_slack * std::min(by_ellipsoid(pair, law), by_base_models(pair, law));
         // Squares of generators below 1e-162 underflow: nothing that the base models differ in is known.
-        return bound < underflow ? bound + underflow : bound;
+        return bound < least_divergence ? bound + least_divergence : bound;
     }
 
 private:

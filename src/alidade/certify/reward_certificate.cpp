@@ -50,7 +50,8 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     const Interval by_states{std::max(0.0, start_value(learned, bounds.policy_lower) - slack),
                              std::min(horizon, start_value(learned, bounds.policy_upper) + slack)};
     // One interval lets every state choose its own member of a set, the other has one member for all states
-    // of a step, to first order [likelihood.md, "The value"]. Both contain V^pi on the same event.
+    // of a step, to first order [docs/algorithms/likelihood.md, The value]. Both contain V^pi on the same
+    // event.
     certificate.value = {std::max(by_states.lower, losses.value.lower),
                          std::min(by_states.upper, losses.value.upper)};
     certificate.optimal_upper = std::min(horizon, start_value(learned, bounds.optimal_upper) + slack);

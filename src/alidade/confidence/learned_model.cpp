@@ -47,7 +47,7 @@ Index confidence_sets(Index horizon, bool homogeneous) {
     return homogeneous ? std::min<Index>(1, horizon - 1) : horizon - 1;
 }
 
-LearnedModel::LearnedModel(SharedFeatures features, Index horizon, StartLaw start, bool homogeneous,
+LearnedModel::LearnedModel(const SharedFeatures& features, Index horizon, StartLaw start, bool homogeneous,
                            std::vector<ConfidenceSet> sets, double delta, double misspecification)
     : model_(features, horizon, std::move(start), weights_of(*features, horizon, homogeneous, sets)),
       homogeneous_(homogeneous),

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "alidade/io/run_refused.hpp"
 #include "alidade/request/printable_text.hpp"
@@ -18,7 +18,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder)
     const std::string name = printable(folder.native());
     if (descriptor_ < 0)
         throw RunRefused(RunFault::forbidden, fmt::format("{}: the run's folder cannot be opened: {}", name,
-                                                          std::strerror(errno)));
+                                                          std::generic_category().message(errno)));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
     const int reason = errno;
     ::close(descriptor_);
@@ -31,7 +31,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder)
         RunFault::forbidden,
         fmt::format("{}: the folder cannot be locked ({}), which keeps two processes from writing one run; "
                     "choose a folder on a local disk",
-                    name, std::strerror(reason)));
+                    name, std::generic_category().message(reason)));
 }
 
 FolderLock::~FolderLock() {

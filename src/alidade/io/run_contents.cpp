@@ -120,7 +120,7 @@ std::optional<RunContradiction> read_contradiction(const Database& database) {
     try {
         found.kind = parse_contradiction_kind(take<std::string>(values, "kind"));
     } catch (const InvalidArgument& error) {
-        throw sqlite::Error(SQLITE_CORRUPT, error.what());
+        throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
     }
     found.what = take<std::string>(values, "what");
     found.episodes = take<std::int64_t>(values, "episodes");
