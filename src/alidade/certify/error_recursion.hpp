@@ -11,6 +11,12 @@
 
 namespace alidade::detail {
 
+/// Its mean over the start.
+inline double start_value(const LearnedModel& learned, const ErrorRecursion& recursion) {
+    const Vector first = recursion.values.row(0).transpose();
+    return learned.model().start().expect({first.data(), at(first.size())});
+}
+
 /// A recursion that bounds others must have been run for the same shape.
 inline void require_recursion_of(const Shape& shape, const ErrorRecursion& recursion) {
     expects(recursion.values.rows() == shape.horizon && recursion.values.cols() == shape.states,

@@ -16,11 +16,6 @@ namespace alidade {
 
 namespace {
 
-double start_value(const LearnedModel& learned, const ErrorRecursion& recursion) {
-    const Vector first = recursion.values.row(0).transpose();
-    return learned.model().start().expect({first.data(), at(first.size())});
-}
-
 /// Where the bound comes from: the recursion's value at the start is a sum over (step, state) of the
 /// mass that its worst policy brings there times what is added there. `keep` moves the mass on.
 template <class Added, class Move>
@@ -135,7 +130,7 @@ public:
         certificate_.candidates.emplace_back(name, bound);
     }
     void offer(const char* name, const ErrorRecursion& recursion) {
-        offer(name, start_value(learned_, recursion));
+        offer(name, detail::start_value(learned_, recursion));
     }
     double least() const noexcept { return least_; }
 

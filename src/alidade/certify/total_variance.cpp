@@ -12,15 +12,10 @@ namespace alidade {
 
 namespace {
 
-double start_value(const LearnedModel& learned, const ErrorRecursion& recursion) {
-    const Vector first = recursion.values.row(0).transpose();
-    return learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});
-}
-
 /// The most leverage a policy collects in the model, where a pair counts no more than makes it useless:
 /// G = 4 is a deviation of the whole range.
 double collected_leverage(const LearnedModel& learned, const DivergenceTable& divergences) {
-    return start_value(
+    return detail::start_value(
         learned,
         detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
             return std::min(4.0, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
@@ -69,16 +64,17 @@ TotalVarianceBound total_variance_bound(const LearnedModel& learned, const Devia
     const auto range = static_cast<double>(learned.shape().horizon - 1);
     // Any weights are valid, so the search may be rough. Its start balances (c/2) sum G and (H-1)^2/(8c).
     const double leverage = collected_leverage(learned, divergences);
-    TotalVarianceBound best{start_value(learned, cap), {}};
+    TotalVarianceBound best{detail::start_value(learned, cap), {}};
     if (!(leverage > 0) || !std::isfinite(leverage)) return best;
     best.error = std::numeric_limits<double>::infinity();
     const auto attempt = [&](double variance, double growth) {
         const TotalVarianceWeights weights{variance, growth};
-        const double error =
-            start_value(learned, total_variance_recursion(learned, deviations, divergences, cap, weights)) +
+        const double found =
+            detail::start_value(learned,
+                                total_variance_recursion(learned, deviations, divergences, cap, weights)) +
             range * range / (8 * variance);
-        const bool worthwhile = error < 0.999 * best.error;
-        if (error < best.error) best = {error, weights};
+        const bool worthwhile = found < 0.999 * best.error;
+        if (found < best.error) best = {found, weights};
         return worthwhile;
     };
     const double balance = range / (2 * std::sqrt(leverage));

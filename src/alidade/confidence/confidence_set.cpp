@@ -158,8 +158,8 @@ Interval ConfidenceSet::scaled_range(std::span<const double> direction, double s
     Interval result{std::ldexp(large.lower, -exponent), std::ldexp(large.upper, -exponent)};
     if (exponent < 900) return result;
     // Rounded where numbers end.
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    return {std::nextafter(result.lower, -infinity), std::nextafter(result.upper, infinity)};
+    constexpr double end = std::numeric_limits<double>::infinity();
+    return {std::nextafter(result.lower, -end), std::nextafter(result.upper, end)};
 }
 
 // theta_i >= 0, so f . theta <= (f + lambda) . theta for all lambda >= 0, and the ball bounds the right side:

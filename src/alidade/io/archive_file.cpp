@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::size_t large_write = std::size_t{1} << 16;
 
-struct EntryCloser {
-    void operator()(archive_entry* e) const { archive_entry_free(e); }
-};
 /// Format and filter of a new archive; false if libarchive cannot do it.
 bool set_packing(archive* a, Packing packing) {
     const bool zip = packing == Packing::zip_stored || packing == Packing::zip_deflated;
@@ -61,7 +58,7 @@ void ArchiveWriter::check(bool ok) const {
 }
 
 void ArchiveWriter::begin(const std::string& name, std::int64_t size) {
-    const std::unique_ptr<archive_entry, EntryCloser> entry(archive_entry_new());
+    const ArchiveEntry entry(archive_entry_new());
     archive_entry_set_pathname(entry.get(), name.c_str());
     archive_entry_set_filetype(entry.get(), AE_IFREG);
     archive_entry_set_perm(entry.get(), 0644);

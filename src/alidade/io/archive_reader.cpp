@@ -1,6 +1,7 @@
 #include "alidade/io/archive_reader.hpp"
 
 #include <archive.h>
+#include <archive_entry.h>
 
 #include "alidade/error.hpp"
 
@@ -8,6 +9,10 @@ namespace alidade {
 
 void ArchiveReadCloser::operator()(archive* a) const {
     archive_read_free(a);
+}
+
+void ArchiveEntryCloser::operator()(archive_entry* e) const {
+    archive_entry_free(e);
 }
 
 std::string archive_reason(archive* a) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 struct archive;
+struct archive_entry;
 
 namespace alidade {
 
@@ -14,6 +15,15 @@ struct ArchiveReadCloser {
 };
 /// What archive_read_new() gives.
 using ArchiveReader = std::unique_ptr<archive, ArchiveReadCloser>;
+
+struct ArchiveEntryCloser {
+    void operator()(archive_entry* e) const;
+};
+/// What archive_entry_new() gives.
+using ArchiveEntry = std::unique_ptr<archive_entry, ArchiveEntryCloser>;
+
+/// How much is read from a file at a time.
+inline constexpr std::size_t archive_block_bytes = std::size_t{1} << 16U;
 
 /// Why the last call failed, in libarchive's words.
 std::string archive_reason(archive* a);

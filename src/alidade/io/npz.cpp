@@ -15,16 +15,12 @@ namespace alidade {
 namespace {
 
 constexpr UnpackLimit most_unpacked{std::size_t{1} << 34, "larger than 16 GiB; split the model"};
-constexpr std::size_t block_bytes = std::size_t{1} << 16;
 constexpr std::string_view suffix = ".npy";
 
 struct WriteCloser {
     void operator()(archive* a) const { archive_write_free(a); }
 };
-struct EntryCloser {
-    void operator()(archive_entry* e) const { archive_entry_free(e); }
-};
-using Writer = std::unique_ptr<archive, WriteCloser>;
+using NpzArchive = std::unique_ptr<archive, WriteCloser>;
 
 void check_read(bool ok, archive* a, std::string_view file) {
     expects(ok,
@@ -69,7 +65,7 @@ void check_write(int status, archive* a) {
 }
 
 void write_member(archive* a, const std::string& name, const std::string& bytes) {
-    const std::unique_ptr<archive_entry, EntryCloser> entry(archive_entry_new());
+    const ArchiveEntry entry(archive_entry_new());
     // No time stamp: the same arrays give the same bytes, in any time zone.
     archive_entry_set_pathname(entry.get(), (name + std::string(suffix)).c_str());
     archive_entry_set_filetype(entry.get(), AE_IFREG);
@@ -90,7 +86,7 @@ void write_member(archive* a, const std::string& name, const std::string& bytes)
 NpzArrays read_npz(const std::filesystem::path& path) {
     check_readable(path);
     const ArchiveReader reader = new_reader();
-    const int status = archive_read_open_filename(reader.get(), path.c_str(), block_bytes);
+    const int status = archive_read_open_filename(reader.get(), path.c_str(), archive_block_bytes);
     check_read(status == ARCHIVE_OK, reader.get(), path.string());
     return collect(reader.get(), path.string());
 }
@@ -104,7 +100,7 @@ NpzArrays parse_npz(std::string_view bytes, std::string_view file) {
 
 std::string format_npz(const NpzArrays& arrays, NpzCompression compression) {
     std::string bytes;
-    const Writer writer(archive_write_new());
+    const NpzArchive writer(archive_write_new());
     ensures(writer != nullptr, "libarchive gave no writer");
     archive* const a = writer.get();
     check_write(archive_write_set_format_zip(a), a);

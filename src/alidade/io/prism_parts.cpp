@@ -12,7 +12,7 @@ namespace alidade {
 namespace {
 
 // Rewards are kept for every structure, state and choice, whatever the files leave out.
-constexpr std::size_t most_rewards = 256;
+constexpr std::size_t most_prism_rewards = 256;
 
 /// Which label a name stands for; -1 for the initial states.
 using LabelNumbers = std::map<std::string, std::int32_t, std::less<>>;
@@ -197,8 +197,8 @@ void read_transition_rewards(std::string_view text, const std::string& file, std
 void read_prism_rewards(const PrismTexts& texts, std::string_view name, const PrismLayout& layout,
                         ExplicitModel& model) {
     const std::size_t structures = texts.state_rewards.size();
-    expects(structures <= most_rewards, "{}: there are {} reward structures; at most {} are read", name,
-            structures, most_rewards);
+    expects(structures <= most_prism_rewards, "{}: there are {} reward structures; at most {} are read", name,
+            structures, most_prism_rewards);
     for (std::size_t r = 0; r < structures; ++r)
         model.header.rewards.push_back(structures == 1 ? "reward" : fmt::format("reward{}", r + 1));
     for (ExplicitState& row : model.states) {

@@ -18,7 +18,7 @@
 namespace alidade {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_line(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r");
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
@@ -26,7 +26,7 @@ std::string_view trimmed(std::string_view text) {
 
 std::vector<std::string> words(std::string_view text) {
     std::vector<std::string> result;
-    for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+    for (text = trimmed_line(text); !text.empty(); text = trimmed_line(text)) {
         const auto end = std::min(text.find_first_of(" \t"), text.size());
         result.emplace_back(text.substr(0, end));
         text.remove_prefix(end);
@@ -38,7 +38,7 @@ std::vector<std::string> words(std::string_view text) {
 std::string_view take_word(std::string_view& text) {
     const auto end = std::min(text.find_first_of(" \t"), text.size());
     const std::string_view word = text.substr(0, end);
-    text = trimmed(text.substr(end));
+    text = trimmed_line(text.substr(end));
     return word;
 }
 
@@ -53,12 +53,12 @@ public:
     ExplicitModel read() {
         read_header();
         while (next_line()) {
-            std::string_view text = trimmed(line_);
+            std::string_view text = trimmed_line(line_);
             if (text.empty() || text.starts_with("//")) continue;
             if (text.starts_with("state "))
-                begin_state(trimmed(text.substr(6)));
+                begin_state(trimmed_line(text.substr(6)));
             else if (text.starts_with("action "))
-                begin_choice(trimmed(text.substr(7)));
+                begin_choice(trimmed_line(text.substr(7)));
             else
                 read_branch(text);
         }
@@ -87,7 +87,7 @@ private:
 
     std::string_view line_after(std::string_view keyword) {
         demand(next_line(), "the file ends after {}", keyword);
-        return trimmed(line_);
+        return trimmed_line(line_);
     }
 
     Index whole(std::string_view text, std::string_view what) const {
@@ -122,8 +122,8 @@ private:
     void read_placeholder(std::string_view text) {
         const auto colon = text.find(':');
         demand(colon != std::string_view::npos, "a placeholder must be written as '$name : value'");
-        const std::string name(trimmed(text.substr(1, colon - 1)));
-        Affine value = parse_affine(trimmed(text.substr(colon + 1)), names_, place());
+        const std::string name(trimmed_line(text.substr(1, colon - 1)));
+        Affine value = parse_affine(trimmed_line(text.substr(colon + 1)), names_, place());
         slopes_ += value.slopes.size();
         demand(slopes_ <= most_values, "placeholders name parameters more than {} times", most_values);
         demand(names_.placeholders.emplace(name, std::move(value)).second, "placeholder ${} is named twice",
@@ -134,7 +134,7 @@ private:
         std::set<std::string> seen;
         while (true) {
             demand(next_line(), "the file ends before @model");
-            const std::string_view text = trimmed(line_);
+            const std::string_view text = trimmed_line(line_);
             if (text.empty() || text.starts_with("//") || text == "@placeholders") continue;
             if (text == "@model") break;
             // Twice, and the second list of parameters would be shorter than what was read by the first.
@@ -142,9 +142,9 @@ private:
                 demand(seen.emplace(text.substr(0, text.find(':'))).second, "{} is there twice",
                        text.substr(0, std::min<std::size_t>(text.find(':'), 40)));
             if (text.starts_with("@type:"))
-                read_type(trimmed(text.substr(6)));
+                read_type(trimmed_line(text.substr(6)));
             else if (text.starts_with("@value_type:"))
-                read_value_type(std::string(trimmed(text.substr(12))));
+                read_value_type(std::string(trimmed_line(text.substr(12))));
             else if (text == "@parameters")
                 read_parameters();
             else if (text.starts_with("$"))
@@ -207,10 +207,10 @@ private:
             if (letter == '[') ++depth;
             if (letter == ']') --depth;
             if ((letter != ',' || depth > 1) && depth > 0) continue;
-            values.push_back(reward(trimmed(text.substr(item, i - item))));
+            values.push_back(reward(trimmed_line(text.substr(item, i - item))));
             item = i + 1;
             if (depth > 0) continue;
-            text = trimmed(text.substr(item));
+            text = trimmed_line(text.substr(item));
             return values;
         }
         demand(false, "a ] is missing");
@@ -246,7 +246,7 @@ private:
                 const auto end = text.find('"', 1);
                 demand(end != std::string_view::npos && end > 1, "a label's quotation mark is missing");
                 label = text.substr(1, end - 1);
-                text = trimmed(text.substr(end + 1));
+                text = trimmed_line(text.substr(end + 1));
             } else {
                 label = take_word(text);
             }
@@ -264,9 +264,9 @@ private:
         demand(colon != std::string_view::npos,
                "'{}' is neither a state, nor an action, nor 'next : probability'", text.substr(0, 40));
         demand(rows_.states() > 0, "a transition comes before the first state");
-        const Index target = whole(trimmed(text.substr(0, colon)), "the next state");
+        const Index target = whole(trimmed_line(text.substr(0, colon)), "the next state");
         demand(target < states_, "the next state is {}; there are {}", target, states_);
-        const std::string_view value = trimmed(text.substr(colon + 1));
+        const std::string_view value = trimmed_line(text.substr(colon + 1));
         if (model_.header.kind == BranchKind::parametric) {
             rows_.branch(target, parse_affine(value, names_, place()), place());
         } else if (value.starts_with('[')) {
@@ -285,8 +285,8 @@ private:
         const auto comma = text.find(',');
         demand(comma != std::string_view::npos && text.ends_with(']'), "'{}' is no interval [lower, upper]",
                text.substr(0, 40));
-        return {number_of(trimmed(text.substr(1, comma - 1))),
-                number_of(trimmed(text.substr(comma + 1, text.size() - comma - 2)))};
+        return {number_of(trimmed_line(text.substr(1, comma - 1))),
+                number_of(trimmed_line(text.substr(comma + 1, text.size() - comma - 2)))};
     }
 
     double number_of(std::string_view text) const {

@@ -87,7 +87,7 @@ int reason_against_growth(const fs::path& file) {
 
 /// SQLite's words and the system's.
 std::string words_of(const sqlite::Error& error) {
-    const std::string message = error.what();
+    std::string message = error.what();
     if (error.system() == 0) return message;
     const std::string reason = std::generic_category().message(error.system());
     return message == reason ? message : fmt::format("{}: {}", message, reason);
@@ -96,7 +96,8 @@ std::string words_of(const sqlite::Error& error) {
 }  // namespace
 
 std::string no_run_reason(std::span<const std::byte> bytes) {
-    constexpr std::string_view magic("SQLite format 3", 16);
+    using namespace std::literals;
+    constexpr std::string_view magic = "SQLite format 3\0"sv;
     constexpr std::size_t owner_offset = 68;  // four bytes, big endian
     if (bytes.size() < run_header_size || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
         return "it is not an SQLite database, or its first bytes are damaged";

@@ -81,8 +81,8 @@ public:
         for (std::size_t offset = 0; offset < bytes.size(); offset += piece) {
             const std::size_t size = std::min(piece, bytes.size() - offset);
             const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(offset);
-            if (!std::ranges::equal(read(offset, size),
-                                    std::ranges::subrange(first, first + static_cast<std::ptrdiff_t>(size))))
+            const Bytes found = read(offset, size);
+            if (!std::equal(found.begin(), found.end(), first, first + static_cast<std::ptrdiff_t>(size)))
                 return false;
         }
         return read(bytes.size(), 1).empty();

@@ -13,7 +13,7 @@ namespace alidade {
 namespace {
 
 /// A value for messages, shortened.
-std::string shown(const toml::node& node) {
+std::string shown_node(const toml::node& node) {
     // Not printed: toml++ 3.3 measures lists of numbers by casting logarithms to unsigned (found by fuzzing).
     if (node.is_table()) return "a table";
     if (const toml::array* const list = node.as_array()) return fmt::format("a list of {}", list->size());
@@ -76,7 +76,7 @@ const toml::node& TomlSection::required(std::string_view key) const {
 
 std::string TomlSection::text(std::string_view key) const {
     const toml::node& node = required(key);
-    expects(node.is_string(), "{} is {}; must be a string in quotes", where(key), shown(node));
+    expects(node.is_string(), "{} is {}; must be a string in quotes", where(key), shown_node(node));
     return unshield(node.as_string()->get());
 }
 
@@ -84,7 +84,7 @@ std::int64_t TomlSection::integer(std::string_view key, std::int64_t smallest, s
     const toml::node& node = required(key);
     const auto* const value = node.as_integer();
     expects(value != nullptr && value->get() >= smallest && value->get() <= largest,
-            "{} is {}; must be an integer from {} to {}", where(key), shown(node), smallest, largest);
+            "{} is {}; must be an integer from {} to {}", where(key), shown_node(node), smallest, largest);
     return value->get();
 }
 
@@ -94,13 +94,13 @@ double TomlSection::real(std::string_view key) const {
 
 bool TomlSection::boolean(std::string_view key) const {
     const toml::node& node = required(key);
-    expects(node.is_boolean(), "{} is {}; must be true or false", where(key), shown(node));
+    expects(node.is_boolean(), "{} is {}; must be true or false", where(key), shown_node(node));
     return node.as_boolean()->get();
 }
 
 const toml::array& TomlSection::array(std::string_view key) const {
     const toml::node& node = required(key);
-    expects(node.is_array(), "{} is {}; must be a list [...]", where(key), shown(node));
+    expects(node.is_array(), "{} is {}; must be a list [...]", where(key), shown_node(node));
     return *node.as_array();
 }
 
@@ -108,7 +108,7 @@ std::vector<std::string> TomlSection::texts(std::string_view key) const {
     std::vector<std::string> result;
     for (const toml::node& node : array(key)) {
         expects(node.is_string(), "{}: element {} is {}; must be a string in quotes", where(key),
-                result.size(), shown(node));
+                result.size(), shown_node(node));
         result.push_back(unshield(node.as_string()->get()));
     }
     return result;
@@ -116,7 +116,7 @@ std::vector<std::string> TomlSection::texts(std::string_view key) const {
 
 TomlSection TomlSection::section(std::string_view key) const {
     const toml::node& node = required(key);
-    expects(node.is_table(), "{} is {}; must be a table [{}]", where(key), shown(node), key);
+    expects(node.is_table(), "{} is {}; must be a table [{}]", where(key), shown_node(node), key);
     return {*node.as_table(), file_, fmt::format("[{}]", key)};
 }
 
@@ -124,10 +124,10 @@ std::vector<TomlSection> TomlSection::sections(std::string_view key) const {
     std::vector<TomlSection> result;
     if (!has(key)) return result;
     const toml::node& node = required(key);
-    expects(node.is_array(), "{} is {}; must be tables [[{}]]", where(key), shown(node), key);
+    expects(node.is_array(), "{} is {}; must be tables [[{}]]", where(key), shown_node(node), key);
     for (const toml::node& element : *node.as_array()) {
         expects(element.is_table(), "{}: element {} is {}; must be a table [[{}]]", where(key), result.size(),
-                shown(element), key);
+                shown_node(element), key);
         result.push_back({*element.as_table(), file_, fmt::format("[[{}]]", key)});
     }
     return result;
@@ -140,7 +140,7 @@ double toml_number(const toml::node& node, std::string_view where) {
     else if (const auto* const real = node.as_floating_point())
         value = real->get();
     else
-        throw InvalidArgument(fmt::format("{} is {}; must be a number", where, shown(node)));
+        throw InvalidArgument(fmt::format("{} is {}; must be a number", where, shown_node(node)));
     expects(std::isfinite(value), "{} is {}; must be finite", where, value);
     return value;
 }

@@ -11,7 +11,6 @@
 namespace alidade {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 16U;
 constexpr std::int64_t spare_bytes = std::int64_t{1} << 26U;
 /// The number of each state and the digits of probabilities leave models far below this.
 constexpr std::int64_t most_ratio = 200;
@@ -41,7 +40,7 @@ UnpackedText::UnpackedText(const std::filesystem::path& path, std::string_view e
             "libarchive unpacks no gzip or xz");
     // Else the exceptions of underflow() would be taken for the end of the file.
     stream_.exceptions(std::ios::badbit);
-    check(archive_read_open_filename(a, file_.c_str(), block_bytes) == ARCHIVE_OK);
+    check(archive_read_open_filename(a, file_.c_str(), archive_block_bytes) == ARCHIVE_OK);
     expects(next_member(), "{}: holds no file whose name ends in {}", file_, extension_);
 }
 

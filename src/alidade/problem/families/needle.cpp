@@ -9,7 +9,7 @@
 namespace alidade {
 namespace {
 
-constexpr Index default_successors = 10;
+constexpr Index needle_successors = 10;
 
 std::vector<bool> draw_informative(const FamilyArguments& arguments, Index pairs) {
     const double wanted = std::round(arguments.real("fraction") * static_cast<double>(pairs));
@@ -24,14 +24,14 @@ std::vector<bool> draw_informative(const FamilyArguments& arguments, Index pairs
 }  // namespace
 
 Family needle_family() {
-    std::vector<FamilyParameter> parameters = garnet_parameters(50, 4, 5, 10, default_successors);
+    std::vector<FamilyParameter> parameters = garnet_parameters(50, 4, 5, 10, needle_successors);
     parameters.insert(parameters.end() - 1,
                       real_parameter("fraction", "0.02", 0, 1,
                                      "Share of the pairs on which the base models differ; at least one "
                                      "pair, rounded to the nearest."));
     const auto make = [](const FamilyArguments& arguments) {
         const auto some = [&arguments](Index pairs) { return draw_informative(arguments, pairs); };
-        return make_garnet("needle", arguments, some, default_successors);
+        return make_garnet("needle", arguments, some, needle_successors);
     };
     return {"needle",
             "A garnet whose base models differ on a few random pairs only: what is to be learned must be "
