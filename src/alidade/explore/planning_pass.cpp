@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "alidade/model/parallel.hpp"
+#include "alidade/model/vector_clones.hpp"
 
 // The vectors below never cross a function that is not inlined, so no ABI is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -103,9 +104,8 @@ template <bool fetch>
 }
 
 // One binary serves all machines: the loader picks the widest instruction set that is there.
-[[gnu::target_clones("avx512f", "avx2", "default")]] void pass_over_block(const Block& block,
-                                                                          const Shared& shared,
-                                                                          double* scratch, double* values) {
+ALIDADE_VECTOR_CLONES void pass_over_block(const Block& block, const Shared& shared, double* scratch,
+                                           double* values) {
     Lanes square, expected;
     Lanes* sum = reinterpret_cast<Lanes*>(scratch);
     Lanes* slope = sum + shared.dimension;

@@ -16,15 +16,23 @@
 namespace alidade::detail {
 
 /// Tells ThreadSanitizer what it cannot see, because the scheduler's library is not compiled with it: chunks
-/// begin after the caller has handed them over, and the caller goes on after they have ended. What chunks do to
-/// each other stays visible to it. Nothing in other builds.
+/// begin after the caller has handed them over, and the caller goes on after they have ended. What chunks do
+/// to each other stays visible to it. Nothing in other builds.
 class ForkAndJoin {
 public:
 #ifdef __SANITIZE_THREAD__
-    void fork() { __tsan_release(&begun_); }
-    void begin_chunk() const { __tsan_acquire(&begun_); }
-    void end_chunk() const { __tsan_release(&ended_); }
-    void join() { __tsan_acquire(&ended_); }
+    void fork() {
+        __tsan_release(&begun_);
+    }
+    void begin_chunk() const {
+        __tsan_acquire(&begun_);
+    }
+    void end_chunk() const {
+        __tsan_release(&ended_);
+    }
+    void join() {
+        __tsan_acquire(&ended_);
+    }
 
 private:
     mutable char begun_ = 0, ended_ = 0;
@@ -35,6 +43,14 @@ private:
     void join() {}
 #endif
 };
+
+/// Not inlined, so that a race in the work is never reported as one of the scheduler's.
+template <class Work>
+[[gnu::noinline]] void run_chunk(const ForkAndJoin& order, const Work& work, Index first, Index last) {
+    order.begin_chunk();
+    work(first, last);
+    order.end_chunk();
+}
 
 /// work(first, last) over chunks of 0 .. count-1, on at most `threads` threads; on the caller's alone if
 /// there is too little for two. More threads than cores would only draw a complaint from the scheduler, in
@@ -52,9 +68,7 @@ void in_chunks(Index count, Index grain, int threads, const Work& work) {
     arena.execute([&] {
         tbb::parallel_for(tbb::blocked_range<Index>(0, count, static_cast<std::size_t>(grain)),
                           [&](const tbb::blocked_range<Index>& chunk) {
-                              order.begin_chunk();
-                              work(chunk.begin(), chunk.end());
-                              order.end_chunk();
+                              run_chunk(order, work, chunk.begin(), chunk.end());
                           });
     });
     order.join();

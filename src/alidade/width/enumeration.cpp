@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "alidade/model/vector_clones.hpp"
 #include "alidade/width/width.hpp"
 
 namespace alidade {
@@ -24,11 +25,9 @@ void subset_sums(const WidthProblem& problem, Index first, Index bits, std::vect
 
 /// norms[l] = |low_l + shift|^2 for all subset sums of the lower half; the largest of them. Compiled for
 /// several instruction sets, of which the loader picks one; additions are not reordered, so all agree.
-[[gnu::target_clones("avx512f", "avx2", "default")]] double shifted_norms(const double* __restrict low,
-                                                                          Index count, Index dimension,
-                                                                          const double* __restrict shift,
-                                                                          Index stride,
-                                                                          double* __restrict norms) {
+ALIDADE_VECTOR_CLONES double shifted_norms(const double* __restrict low, Index count, Index dimension,
+                                           const double* __restrict shift, Index stride,
+                                           double* __restrict norms) {
     for (Index l = 0; l < count; ++l) norms[l] = 0;
     for (Index i = 0; i < dimension; ++i) {
         const double* row = low + i * count;
