@@ -100,9 +100,9 @@ int certify_policy(const std::string& file, const CalledReward& reward, const Ru
         add_standing(object, standing, problem);
         voice.object(object);
     } else {
-        voice.result(fmt::format("{} {} for {}\n", voice.bold("Policy"), printable(file), printable(reward.name)) +
-                     describe(certificate, problem.shape(), reward.scaled.scale) +
-                     describe(standing, problem, voice));
+        voice.result(
+            fmt::format("{} {} for {}\n", voice.bold("Policy"), printable(file), printable(reward.name)) +
+            describe(certificate, problem.shape(), reward.scaled.scale) + describe(standing, problem, voice));
     }
     return standing.exit_code(0);
 }

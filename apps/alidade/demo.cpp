@@ -105,8 +105,9 @@ int demo(const DemoArguments& given, const Voice& voice) {
             "alidade audit {}\n",
             paragraph(explanation(explored, store), voice.width()),
             describe_contradiction(explored.standing, store.problem(), voice), plans_table(plans).text(),
-            paragraph(reading_aid(), voice.width()), voice.bold("Report"), printable(given.report), voice.bold("Run"),
-            printable(given.folder), duration(explored.result.spent.total), voice.bold("Next"), shell_path(given.folder)));
+            paragraph(reading_aid(), voice.width()), voice.bold("Report"), printable(given.report),
+            voice.bold("Run"), printable(given.folder), duration(explored.result.spent.total),
+            voice.bold("Next"), shell_path(given.folder)));
     }
     return exit_code(explored, aim);
 }
