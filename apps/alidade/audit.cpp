@@ -70,9 +70,9 @@ int run_audit(const AuditArguments& given, const Voice& voice) {
                         {fmt::format("run folder '{}'", given.folder),
                          "an audit compares bounds with true losses, which only a simulated problem has",
                          fmt::format("alidade certify {} needs no truth", shell_path(given.folder))});
+    const Knowledge knowledge = recall(store, options.threads).knowledge;
     const Standing standing = standing_of(store, given.fit);
     insist(standing, voice);
-    const Knowledge knowledge = recall(store, options.threads);
     const AuditResult result = audit(knowledge, problem.true_model(), options);
     if (voice.json()) {
         ordered_json object = object_of(result);

@@ -48,9 +48,9 @@ bool agrees(const RewardFreeCertificate& computed, const RunResult& stored) {
     return true;
 }
 
-int certify_run(const RunStore& store, const Knowledge& knowledge, const Standing& standing,
+int certify_run(const RunStore& store, const Recalled& recalled, const Standing& standing,
                 const Voice& voice) {
-    const auto stored = store.result();
+    const auto& [knowledge, stored] = recalled;
     const RewardFreeCertificate& certificate = knowledge.certificate;
     const bool same = !stored || agrees(certificate, *stored);
     if (voice.json()) {
@@ -182,10 +182,11 @@ int certify(const CertifyArguments& given, const Voice& voice) {
     require_fit_level(given.fit.level);
     const RunStore store = open_run(given.folder);
     const int threads = thread_count(given.threads);
+    const Recalled recalled = recall(store, threads);
+    const Knowledge& knowledge = recalled.knowledge;
     const Standing standing = standing_of(store, given.fit);
     insist(standing, voice);
-    const Knowledge knowledge = recall(store, threads);
-    if (!rewards_given) return certify_run(store, knowledge, standing, voice);
+    if (!rewards_given) return certify_run(store, recalled, standing, voice);
     std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
     if (!given.rewards.batch() && given.policies.size() == 1)
         return certify_policy(given.policies.front(), rewards.front(), store, knowledge, standing, voice);

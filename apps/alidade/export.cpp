@@ -222,12 +222,12 @@ int export_model(const ExportArguments& given, const Voice& voice) {
         explaining({"--as", "only formats that are known can be written", "alidade export --help names them"},
                    [&] { return find_model_format(given.format); });
     check_arguments(given, format, problem);
+    const Knowledge knowledge = recall(store, thread_count(given.threads)).knowledge;
     const Standing standing = standing_of(store, given.fit);
     // A file says nothing of what contradicts it, so it is not to be made unawares.
     if (standing.contradiction && !standing.despite)
         throw refusal(*standing.contradiction, given.folder, "nothing was written");
     insist(standing, voice);
-    const Knowledge knowledge = recall(store, thread_count(given.threads));
     const LearnedModel& learned = knowledge.learned;
     const auto options = layered_options(given, problem, learned, voice);
     const auto view =

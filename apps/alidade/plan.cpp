@@ -207,9 +207,9 @@ int plan(const PlanArguments& given, const Voice& voice) {
                          "alidade plan RUN --reward FILE_OR_NAME"});
     const RunStore store = open_run(given.folder);
     const std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
+    const Knowledge knowledge = recall(store, thread_count(given.threads)).knowledge;
     const Standing standing = standing_of(store, given.fit);
     insist(standing, voice);
-    const Knowledge knowledge = recall(store, thread_count(given.threads));
     PlannerChoice planner(given.planner, knowledge.learned);
     const PlanBasis basis{store.problem(), knowledge, standing};
     return standing.exit_code(given.rewards.batch()

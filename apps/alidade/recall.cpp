@@ -73,7 +73,7 @@ ExplorerOptions explorer_options(const RunOptions& options, int threads) {
     return {options.delta, options.seed, options.schedule, threads, parse_constants(options.constants)};
 }
 
-Knowledge recall(const RunStore& store, int threads) {
+Recalled recall(const RunStore& store, int threads) {
     const RunOptions& options = store.options();
     const ExplorerEntry& algorithm = find_explorer(options.algorithm);
     const ExplorerOptions explorer = explorer_options(options, threads);
@@ -81,8 +81,10 @@ Knowledge recall(const RunStore& store, int threads) {
     const auto again = [&](const auto& read) {
         return explaining_run(store.folder().string(), reading_use(), read);
     };
-    if (const auto result = again([&] { return store.result(); }))
-        return algorithm.recompute(task, result->evidence, explorer);
+    if (auto result = again([&] { return store.result(); })) {
+        Knowledge knowledge = algorithm.recompute(task, result->evidence, explorer);
+        return {std::move(knowledge), std::move(result)};
+    }
     auto checkpoint = again([&] { return store.checkpoint(); });
     if (!checkpoint)
         throw UserError("the run has stored no episodes yet",
@@ -93,7 +95,7 @@ Knowledge recall(const RunStore& store, int threads) {
                                      shell_path(store.source()), shell_path(store.folder().string()))});
     Exploration exploration(task, algorithm, explorer);
     exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
-    return exploration.best();
+    return {exploration.best(), std::nullopt};
 }
 
 double delta_of(const std::optional<double>& flag, const Problem& problem) {

@@ -20,9 +20,16 @@ Problem load_problem_argument(const std::string& source, std::optional<bool> nor
 /// Opens a run's folder to read: takes no lock and changes nothing in it. Throws UserError.
 RunStore open_run(const std::string& folder);
 
+/// What a run knows, and the result that it was computed again from.
+struct Recalled {
+    Knowledge knowledge;
+    std::optional<RunResult> result;  ///< none of a run that has not ended
+};
+
 /// Computes the knowledge of a run again from its stored evidence; of a run that was killed, from its last
-/// checkpoint. Throws UserError if nothing was stored yet.
-Knowledge recall(const RunStore& store, int threads);
+/// checkpoint. Throws UserError if nothing was stored yet. Beside a writer, ask for the run's standing after
+/// this: then it is of the same moment or a later one, and no contradiction is missed.
+Recalled recall(const RunStore& store, int threads);
 
 /// The explorer's options of a stored run.
 ExplorerOptions explorer_options(const RunOptions& options, int threads);

@@ -2,12 +2,15 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "alidade/certify/advantage.hpp"
 #include "alidade/certify/model_fit.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/error.hpp"
+#include "alidade/estimate/ridge_regression.hpp"
 #include "support/learned_models.hpp"
 
 // Probabilities down to the least number there is.
@@ -141,6 +144,38 @@ TEST(TinyProbabilities, ALossOfExactlyZeroIsAProof) {
             EXPECT_GT(knowledge.certificate.bound, 0) << tiny;
             for (const auto& [name, bound] : knowledge.certificate.candidates) EXPECT_GT(bound, 0) << name;
         }
+}
+
+// Two actions lead on with probability theta_0 t and theta_1 t, t below what squares can hold: which is
+// better depends on the weights, so that no certificate may be exactly 0.
+TEST(TinyProbabilities, OfSignedFeaturesAreNotTakenToBeKnown) {
+    for (const double t : {1e-150, 1e-161, 1e-163, 1e-200, 1e-300, 5e-324}) {
+        const SignedFeatures data{
+            2, 2, 2, {0, 2, 4, 5, 6}, {0, 1, 0, 1, 1, 1}, {1, 1, t, 0, 1, 1, 0, t, 1, 1, 1, 1}, 1};
+        const auto features = std::make_shared<const FeatureMap>(FeatureMap::from_features(data));
+        const ConfidenceSet set(ParameterSet::of(*features),
+                                estimate_with(Vector::Zero(1), Matrix::Constant(1, 1, 4.0)), 0.5);
+        const LearnedModel learned(features, 2, StartLaw(0), false, {set}, 0.1);
+        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        EXPECT_GE(deviations.at(0, 0), 0.14 * t) << t;  // weights differ by 0.25 sqrt(1/2) at most
+        EXPECT_FALSE(deviations.zero()) << t;
+        EXPECT_GT(certify_reward_free(learned, deviations).bound, 0) << t;
+    }
+}
+
+// Rows (1, t) and (1, 0) sum to one up to rounding; the laws that they stand for differ by t, and half of the
+// sum of absolute differences of what is stored is t/2.
+TEST(TinyProbabilities, DeviateByAllThatTheyMayMove) {
+    for (const double t : {1e-17, 1e-30, 1e-100, 1e-138}) {
+        const BaseKernel a{"a", 2, 2, {0, 2, 3}, {0, 1, 1}, {1, t, 1}},
+            b{"b", 2, 2, {0, 1, 2}, {0, 1}, {1, 1}};
+        const auto features =
+            std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
+        const ConfidenceSet set(ParameterSet::of(*features),
+                                estimate_with(Vector::Zero(1), Matrix::Constant(1, 1, 0.01)), 1);
+        const LearnedModel learned(features, 2, StartLaw(0), false, {set}, 0.1);
+        EXPECT_GE(DeviationTable::by_eigenvalues(learned).at(0, 0), 0.5 * t * (1 - 1e-12)) << t;
+    }
 }
 
 }  // namespace

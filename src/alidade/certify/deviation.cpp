@@ -15,11 +15,14 @@ double farthest_base_model(const FeatureMap& features, Index pair, std::span<con
     const Index d = features.features(), first = features.first_entry(pair);
     double largest = 0;
     for (Index i = 0; i < d; ++i) {
-        double sum = 0;
-        for (std::size_t j = 0; j < model.size(); ++j)
-            sum +=
-                std::abs(features.phi(first + static_cast<Index>(j))[static_cast<std::size_t>(i)] - model[j]);
-        largest = std::max(largest, sum / 2);
+        // Both are the total variation where rows sum to one; rounding may have left a row without one of
+        // them.
+        double gained = 0, lost = 0;
+        for (std::size_t j = 0; j < model.size(); ++j) {
+            const double change = features.phi(first + static_cast<Index>(j))[at(i)] - model[j];
+            (change > 0 ? gained : lost) += std::abs(change);
+        }
+        largest = std::max({largest, gained, lost});
     }
     return largest;
 }
@@ -34,9 +37,14 @@ double lost_to_underflow(double radius, Index successors, Index features) {
     return std::clamp(lost, std::numeric_limits<double>::denorm_min(), 1.0);
 }
 
-/// Whether base models differ at the pair: then its law is not known.
+/// Whether the features leave the pair's law open where squares of theirs are lost: base models that differ,
+/// or general features so small.
 bool differ(const FeatureMap& features, Index pair) {
-    if (features.kind() != FeatureKind::base_models) return false;
+    if (features.kind() != FeatureKind::base_models) {
+        const auto all = features.values().subspan(at(features.first_entry(pair) * features.features()),
+                                                   at(features.successors(pair) * features.features()));
+        return std::ranges::any_of(all, [](double x) { return x != 0 && std::abs(x) < least_deviation; });
+    }
     for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
         const auto phi = features.phi(e);
         if (std::ranges::any_of(phi, [&](double x) { return x != phi.front(); })) return true;

@@ -41,12 +41,13 @@ ParameterSet ParameterSet::simplex(Index features) {
 
 ParameterSet ParameterSet::ball(TangentSpace space, double norm_bound) {
     const double square = norm_bound * norm_bound, excess = square - space.centre.squaredNorm();
-    // The bound may be the least norm itself, known up to rounding, which the root magnifies.
+    // The bound may be the least norm itself, known up to rounding, which the root magnifies; what cancels in
+    // the difference must not make the ball smaller.
     constexpr double rounding = 1e-14;
     expects(excess >= -rounding * square,
             "norm bound {} is smaller than {:.6g}, the least norm of weights that make rows sum to one",
             norm_bound, space.centre.norm());
-    return {ParameterSetKind::ball, std::move(space), std::sqrt(std::max(excess, rounding * square))};
+    return {ParameterSetKind::ball, std::move(space), std::sqrt(std::max(excess, 0.0) + rounding * square)};
 }
 
 ParameterSet ParameterSet::polytope(const FeatureMap& features) {
