@@ -217,7 +217,10 @@ def a_run_that_is_replaced_under_its_readers(bench):
         process = bench.start("explore", PROBLEM, "-o", run, "--episodes", 2000, "--overwrite", "--seed", turn % 2)
         while process.poll() is None:
             outcome = bench.run("certify", run, "--json")
-            if outcome.code == 0 and outcome.object["agrees"] is not None:
+            # Of a run that has not ended nothing is stored to compare with; it is one of the two all the same.
+            if outcome.code == 0 and outcome.object["stored"] is None:
+                assert outcome.object["episodes"] <= 2000 and outcome.object["agrees"], outcome.object
+            elif outcome.code == 0:
                 assert without(outcome.object, "seconds") in answer, outcome.object
                 answered += 1
             elif outcome.code != 0:
