@@ -15,7 +15,7 @@ SHARPENINGS = ["projection", "log-det", "ranges", "bias", "hull", "delta", "best
 
 def arguments(description):
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--tool", type=Path, default=Path("build/release/apps/alidade/alidade"),
+    parser.add_argument("--tool", type=Path, default=Path("build/dev/apps/alidade/alidade"),
                         help="the alidade program")
     parser.add_argument("--quick", action="store_true", help="one seed, and the smaller problems only")
     return parser

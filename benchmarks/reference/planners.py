@@ -118,7 +118,7 @@ def compare(tool, sizes, repetitions, scratch):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tool", type=Path, default=Path("build/release/apps/alidade/alidade"))
+    parser.add_argument("--tool", type=Path, default=Path("build/dev/apps/alidade/alidade"))
     parser.add_argument("--quick", action="store_true", help="the smallest model only")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

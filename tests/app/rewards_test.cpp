@@ -154,7 +154,9 @@ TEST_F(Rewards, PoliciesAndRewardsAreCertifiedInPairs) {
 }
 
 TEST_F(Rewards, ARobustPlanSaysWhatItsCautionCosts) {
-    ASSERT_EQ(run({"explore", "builtin:inventory", "-o", "run", "--episodes", "500", "--quiet"}).code, 0);
+    ASSERT_EQ(
+        run({"explore", "builtin:inventory?capacity=8", "-o", "run", "--episodes", "500", "--quiet"}).code,
+        0);
     const json robust =
         run({"plan", "run", "--reward", "balanced", "--planner", "robust", "--json"}).object();
     const json plain = run({"plan", "run", "--reward", "balanced", "--json"}).object();
@@ -174,7 +176,9 @@ TEST_F(Rewards, ARobustPlanSaysWhatItsCautionCosts) {
 }
 
 TEST_F(Rewards, AnInterruptedBatchPrintsWhatIsDone) {
-    const std::string problem = "builtin:garnet?states=120&actions=4&features=5&horizon=10";
+    const std::string problem = support::effort_is("sanitized")
+                                    ? "builtin:garnet?states=40&actions=2&features=3&horizon=8"
+                                    : "builtin:garnet?states=120&actions=4&features=5&horizon=10";
     ASSERT_EQ(run({"explore", problem, "-o", "run", "--episodes", "300", "--quiet"}).code, 0);
     Words words{"plan", "run", "--json", "-o", "plans", "--threads", "1"};
     for (int i = 0; i < 1500; ++i)

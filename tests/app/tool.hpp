@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "support/effort.hpp"
 
 namespace alidade::testing {
 
@@ -49,11 +52,17 @@ protected:
 
     std::filesystem::path path(const std::string& name) const { return folder_ / name; }
 
+    /// The tool of the same build, or the one that the environment names: under sanitizers it is another.
+    static std::string tool() {
+        const char* named = std::getenv("ALIDADE_TOOL");
+        return named != nullptr ? named : ALIDADE_TOOL;
+    }
+
     /// Starts the tool in the test's folder; its output goes to files.
     pid_t start(const Words& words) const {
         const pid_t child = fork();
         if (child != 0) return child;
-        Words all{ALIDADE_TOOL};
+        Words all{tool()};
         all.insert(all.end(), words.begin(), words.end());
         std::vector<char*> arguments;
         for (std::string& word : all) arguments.push_back(word.data());
@@ -61,7 +70,7 @@ protected:
         if (chdir(folder_.c_str()) != 0) _exit(126);
         redirect("out.txt", 1);
         redirect("err.txt", 2);
-        execv(ALIDADE_TOOL, arguments.data());
+        execv(all.front().c_str(), arguments.data());
         _exit(127);
     }
 

@@ -7,7 +7,7 @@
 #include "alidade/plan/evaluation.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade {
+namespace alidade::audit_test {
 namespace {
 
 const support::RandomSizes sizes{.shape = {5, 2, 4}, .features = 3, .successors = 3};
@@ -75,4 +75,4 @@ TEST(Audit, RefusesBadOptions) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::audit_test

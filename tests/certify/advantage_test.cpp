@@ -14,7 +14,7 @@
 #include "support/members.hpp"
 #include "support/signed_features.hpp"
 
-namespace alidade {
+namespace alidade::advantage_test {
 namespace {
 
 /// At least what evaluating a policy and planning differ by when they mean the same number.
@@ -261,4 +261,4 @@ TEST(Deviation, ByEigenvaluesIsAboveTheExactOneAndNotFar) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::advantage_test

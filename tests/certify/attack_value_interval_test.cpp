@@ -17,7 +17,7 @@
 
 // The interval of a policy's value against laws that are no mixtures: every row is moved by the
 // misspecification towards where the value is largest, or least, while the weights of all steps climb.
-namespace alidade {
+namespace alidade::attack_value_interval_test {
 namespace {
 
 /// What the value of a policy depends on, with one row of tangent coordinates a set.
@@ -211,4 +211,4 @@ TEST(ValueInterval, CountsStatesThatOnlyLawsOffTheMixturesReach) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_value_interval_test

@@ -14,7 +14,7 @@
 #include "support/signed_features.hpp"
 
 // Nothing that is called a bound comes out of a public function whose conditions do not hold.
-namespace alidade {
+namespace alidade::conditions_test {
 namespace {
 
 const support::RandomSizes sizes{.shape = {4, 2, 4}, .features = 3, .successors = 3};
@@ -120,4 +120,4 @@ TEST_F(Conditions, TablesOfAnotherShapeAreRefused) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::conditions_test

@@ -10,7 +10,7 @@
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::model_fit_test {
 namespace {
 
 /// Three states and one action: from anywhere to anywhere, by two laws that differ in states 0 and 1 only.
@@ -303,4 +303,4 @@ TEST(ModelCheck, RoundingMakesNoEvidence) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::model_fit_test

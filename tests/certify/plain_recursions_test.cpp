@@ -17,7 +17,7 @@
 // The reward-free recursions of docs/algorithms/hoeffding.md, section 6, and likelihood.md, "Certificates",
 // once more in plain loops over two base models: equal to nine digits, so that no factor can be off. Truths
 // that the sets leave possible show no such thing: they are mostly far inside a bound of the worst case.
-namespace alidade {
+namespace alidade::plain_recursions_test {
 namespace {
 
 using support::TwoBaseModels;
@@ -282,4 +282,4 @@ TEST(PlainRecursions, AreTheTotalVarianceWithAnyWeights) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::plain_recursions_test

@@ -14,7 +14,7 @@
 // The certificates for one reward of docs/algorithms/likelihood.md, `plain`, `gap` and `advantage`, once more
 // in plain loops over two base models, where a member of a set is a number: equal to seven digits, the slacks
 // for rounding being 1e-9 a step.
-namespace alidade {
+namespace alidade::plain_rewards_test {
 namespace {
 
 using support::TwoBaseModels;
@@ -390,4 +390,4 @@ TEST(PlainRewards, AreTheRewardFreeBoundAndTheShortfall) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::plain_rewards_test

@@ -10,7 +10,7 @@
 #include "alidade/plan/planner.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade {
+namespace alidade::reward_certificate_test {
 namespace {
 
 const support::RandomSizes sizes{.shape = {6, 3, 5}, .features = 4, .successors = 4, .start_law = true};
@@ -135,4 +135,4 @@ TEST(RewardBatch, RefusesAQuestionOfAnotherShapeAndNoThreads) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::reward_certificate_test

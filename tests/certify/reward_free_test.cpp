@@ -10,7 +10,7 @@
 #include "alidade/plan/evaluation.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade {
+namespace alidade::reward_free_test {
 namespace {
 
 const support::RandomSizes sizes{.shape = {6, 3, 5}, .features = 4, .successors = 4, .start_law = true};
@@ -166,4 +166,4 @@ TEST(RewardFreeCertificate, HandlesTheCounterexampleToTheSimulationLemmaOfThePap
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::reward_free_test

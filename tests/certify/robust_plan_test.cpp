@@ -14,7 +14,7 @@
 #include "support/learned_models.hpp"
 #include "support/members.hpp"
 
-namespace alidade {
+namespace alidade::robust_plan_test {
 namespace {
 
 /// Every deterministic policy, by counting in base A.
@@ -255,4 +255,4 @@ TEST(RobustPlanner, PlansLikeTheFunction) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::robust_plan_test

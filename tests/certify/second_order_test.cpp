@@ -8,7 +8,7 @@
 #include "support/learned_models.hpp"
 #include "support/members.hpp"
 
-namespace alidade {
+namespace alidade::second_order_test {
 namespace {
 
 /// delta_h . phi_e(s,a) from its definition, e(s') = sum_k delta_k . M_k(s'), M in `sums`: states x sets x d.
@@ -145,4 +145,4 @@ TEST(SecondOrder, IsZeroWhereAllSuccessorsAreAlike) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::second_order_test

@@ -13,7 +13,7 @@
 #include "support/learned_models.hpp"
 #include "support/members.hpp"
 
-namespace alidade {
+namespace alidade::shared_loss_test {
 namespace {
 
 using detail::LinearBound;
@@ -248,4 +248,4 @@ TEST(SharedLoss, OneMemberCannotSpeakForOppositeActions) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::shared_loss_test

@@ -8,7 +8,7 @@
 #include "alidade/random/samplers.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade {
+namespace alidade::span_test {
 namespace {
 
 const support::RandomSizes sizes{.shape = {5, 2, 5}, .features = 3, .successors = 5};
@@ -90,4 +90,4 @@ TEST(SpanRecursion, IsNotToBeMixedIntoTheModelRecursion) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::span_test

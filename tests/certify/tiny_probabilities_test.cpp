@@ -14,7 +14,7 @@
 #include "support/learned_models.hpp"
 
 // Probabilities down to the least number there is.
-namespace alidade {
+namespace alidade::tiny_probabilities_test {
 namespace {
 
 constexpr double least_number = std::numeric_limits<double>::denorm_min();
@@ -179,4 +179,4 @@ TEST(TinyProbabilities, DeviateByAllThatTheyMayMove) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::tiny_probabilities_test

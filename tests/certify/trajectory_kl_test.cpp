@@ -14,7 +14,7 @@
 #include "support/members.hpp"
 #include "support/path_enumeration.hpp"
 
-namespace alidade {
+namespace alidade::trajectory_kl_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -388,4 +388,4 @@ TEST(RewardFreeCandidates, LeaveOutDivergencesUnderMisspecification) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::trajectory_kl_test

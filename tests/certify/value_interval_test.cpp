@@ -12,7 +12,7 @@
 #include "support/learned_models.hpp"
 
 // The interval of a policy's value: members of the sets are shared by all states of a step.
-namespace alidade {
+namespace alidade::value_interval_test {
 namespace {
 
 /// The interval in which every state chooses a member of its own.
@@ -133,4 +133,4 @@ TEST(ValueInterval, IsAPointWhereTheMembersErrorsCancel) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::value_interval_test

@@ -13,7 +13,7 @@
 #include "alidade/theory/regression.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::confidence_set_test {
 namespace {
 
 /// A set from random regression rows; `shift` pushes the estimate out of the simplex.
@@ -247,4 +247,4 @@ TEST(WidthTable, IsTheWidthInTheMetricAndDoesNotDependOnThreads) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::confidence_set_test

@@ -10,7 +10,7 @@
 #include "alidade/random/samplers.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::intersection_test {
 namespace {
 
 /// An ellipsoid about a point near the middle of the simplex, with axes of very different lengths.
@@ -103,4 +103,4 @@ TEST(Intersection, OfSetsApartIsAContradiction) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::intersection_test

@@ -16,7 +16,7 @@
 // Laws that a likelihood radius obeys exactly, so that one that is too small breaks them whatever its share
 // of failures is: these are 0.2 to 2 of 100 at delta = 0.1, and a tenth less of the radius leaves them
 // below 10.
-namespace alidade {
+namespace alidade::likelihood_radius_test {
 namespace {
 
 /// Outcomes that are base models: f of outcome i is the i-th unit vector, and weights are probabilities.
@@ -341,4 +341,4 @@ TEST(LikelihoodFit, MeasuresAGapThatNearlyAlikeModelsReach) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::likelihood_radius_test

@@ -12,7 +12,7 @@
 #include "support/pinned_failures.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::likelihood_sets_test {
 namespace {
 
 Counts uniform_data(const Problem& problem, std::int64_t episodes, std::uint64_t seed) {
@@ -229,4 +229,4 @@ TEST(LikelihoodSets, PoolHomogeneousSteps) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::likelihood_sets_test

@@ -12,7 +12,7 @@
 #include "support/metrics.hpp"
 #include "support/signed_features.hpp"
 
-namespace alidade {
+namespace alidade::polytope_projection_test {
 namespace {
 
 struct Instance {
@@ -346,4 +346,4 @@ TEST(PolytopeProjection, KeepsTheFailureOfTheConfidenceEventApart) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::polytope_projection_test

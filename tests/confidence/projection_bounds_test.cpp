@@ -9,7 +9,7 @@
 #include "support/metrics.hpp"
 #include "support/signed_features.hpp"
 
-namespace alidade {
+namespace alidade::projection_bounds_test {
 namespace {
 
 using Long = long double;
@@ -149,4 +149,4 @@ TEST(ProjectionBounds, RepeatedConstraintsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::projection_bounds_test

@@ -11,7 +11,7 @@
 #include "support/metrics.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::projection_test {
 namespace {
 
 struct Instance {
@@ -161,4 +161,4 @@ TEST(Projection, LeavesAMemberWhereItIs) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::projection_test

@@ -10,7 +10,7 @@
 #include "support/metrics.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::rational_projection_test {
 namespace {
 
 __extension__ using Whole = __int128;
@@ -149,4 +149,4 @@ TEST(Projection, AgreesWithRationalArithmetic) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::rational_projection_test

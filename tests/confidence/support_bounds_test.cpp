@@ -10,7 +10,7 @@
 #include "support/metrics.hpp"
 #include "support/signed_features.hpp"
 
-namespace alidade {
+namespace alidade::support_bounds_test {
 namespace {
 
 using Long = long double;
@@ -330,4 +330,4 @@ TEST(SupportBounds, RefuseWhatIsNotANumber) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::support_bounds_test

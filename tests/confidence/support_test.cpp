@@ -17,7 +17,7 @@
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::support_test {
 namespace {
 
 struct Instance {
@@ -376,4 +376,4 @@ TEST(Support, RefusesWhatItCannotUse) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::support_test

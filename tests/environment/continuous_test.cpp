@@ -8,7 +8,7 @@
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
 
-namespace alidade {
+namespace alidade::continuous_test {
 namespace {
 
 const Grid line({{0, 1, 10}});
@@ -82,4 +82,4 @@ TEST(MixtureDynamics, RefusesWeightsThatAreNoDistribution) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::continuous_test

@@ -12,7 +12,7 @@
 #include "support/path_enumeration.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::deployment_test {
 namespace {
 
 /// How far a sum of `trials` independent indicators of probability p may be from its mean. Bernstein:
@@ -349,4 +349,4 @@ TEST(CountSplitting, AcceptsCountsOverACopyOfTheFeatures) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::deployment_test

@@ -8,7 +8,7 @@
 #include "alidade/error.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::simulated_test {
 namespace {
 
 constexpr support::RandomSizes sizes{.shape = {6, 3, 5}, .start_law = true};
@@ -113,4 +113,4 @@ TEST(RunEpisode, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::simulated_test

@@ -8,7 +8,7 @@
 #include "alidade/random/samplers.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::maximum_likelihood_test {
 namespace {
 
 /// Rows of random laws, seen as often as weights from Dirichlet(concentration) would have it.
@@ -105,4 +105,4 @@ TEST(MaximumLikelihood, RefusesSignedFeaturesAndBadStarts) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::maximum_likelihood_test

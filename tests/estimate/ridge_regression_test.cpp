@@ -9,7 +9,7 @@
 #include "alidade/random/samplers.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::ridge_regression_test {
 namespace {
 
 TEST(RidgeRegression, SolvesTheNormalEquationsOfTheStackedRows) {
@@ -75,4 +75,4 @@ TEST(RidgeRegression, RefusesAZeroRegularisation) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::ridge_regression_test

@@ -10,7 +10,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "support/signed_features.hpp"
 
-namespace alidade {
+namespace alidade::combined_test {
 namespace {
 
 const char* const garnet = "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4&seed=5";
@@ -126,4 +126,4 @@ TEST(Catalogue, PrefersTheLikelihoodWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::combined_test

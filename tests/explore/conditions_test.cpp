@@ -11,7 +11,7 @@
 #include "support/signed_features.hpp"
 
 // No knowledge without its conditions, whichever way it is asked for.
-namespace alidade {
+namespace alidade::conditions_test {
 namespace {
 
 Task garnet_task(int seed = 5) {
@@ -99,4 +99,4 @@ TEST(KnowledgeConditions, ThePapersConstantsHaveSetsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::conditions_test

@@ -4,7 +4,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::constants_test {
 namespace {
 
 TEST(Constants, ReadBackWhatTheyWrite) {
@@ -54,4 +54,4 @@ TEST(Constants, RefuseWhatTheyDoNotKnow) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::constants_test

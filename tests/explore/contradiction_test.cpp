@@ -8,7 +8,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/random/samplers.hpp"
 
-namespace alidade {
+namespace alidade::contradiction_test {
 namespace {
 
 constexpr std::int64_t leaky_episode = 145;
@@ -190,4 +190,4 @@ TEST(Contradiction, OfAModelCheckSaysWhereAndHowSure) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::contradiction_test

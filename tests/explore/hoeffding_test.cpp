@@ -11,7 +11,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::hoeffding_test {
 namespace {
 
 Problem small_garnet() {
@@ -130,4 +130,4 @@ TEST(HoeffdingExplorer, RefusesBadOptionsAndForeignCounts) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::hoeffding_test

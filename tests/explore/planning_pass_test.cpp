@@ -7,7 +7,7 @@
 #include "alidade/confidence/value_regression.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::planning_pass_test {
 namespace {
 
 struct Case {
@@ -104,4 +104,4 @@ TEST(PlanningPass, NeverLowersAWidth) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::planning_pass_test

@@ -8,7 +8,7 @@
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
 
-namespace alidade {
+namespace alidade::schedule_test {
 namespace {
 
 TEST(Schedule, ReadsWhatItWrites) {
@@ -96,4 +96,4 @@ TEST(Schedule, BoundsThePoliciesOfARunHoweverOftenItIsExtended) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::schedule_test

@@ -2,7 +2,7 @@
 # Installs a build into an empty prefix and uses it from a project outside: run.sh BUILD_FOLDER
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-build=${1:-$here/../../build/release}
+build=${1:-$here/../../build/dev}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

@@ -11,7 +11,7 @@
 #include "alidade/io/umb_file.hpp"
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::base_files_test {
 namespace {
 
 using testing::bytes_of;
@@ -112,4 +112,4 @@ TEST(BaseFiles, AreNormalisedOnDemand) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::base_files_test

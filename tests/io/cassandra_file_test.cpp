@@ -10,7 +10,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::cassandra_file_test {
 namespace {
 
 using support::ExplicitFeatures;
@@ -178,4 +178,4 @@ TEST(CassandraFile, RefusesWhatItCannotKeep) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::cassandra_file_test

@@ -4,7 +4,7 @@
 
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::csr_file_test {
 namespace {
 
 using testing::data;
@@ -137,4 +137,4 @@ TEST(CsrFile, NormalisingScalesPositiveRowsAndOnlyThoseThatAreOff) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::csr_file_test

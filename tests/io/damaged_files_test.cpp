@@ -12,7 +12,7 @@
 // Files that were cut off or changed at random: a reader either refuses them with InvalidArgument or gives
 // something that is what it says. Any other exception ends the test; the sanitizers watch memory.
 
-namespace alidade {
+namespace alidade::damaged_files_test {
 namespace {
 
 using testing::bytes_of;
@@ -192,4 +192,4 @@ TEST(DamagedFiles, DamagedPoliciesAreRefusedOrValid) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::damaged_files_test

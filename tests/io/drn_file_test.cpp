@@ -10,7 +10,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::drn_file_test {
 namespace {
 
 using support::canonical;
@@ -238,4 +238,4 @@ TEST(DrnFile, RefusesAHeaderThatSaysAThingTwice) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::drn_file_test

@@ -6,7 +6,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::explicit_kernel_test {
 namespace {
 
 using support::random_explicit_model;
@@ -62,4 +62,4 @@ TEST(ExplicitKernel, IntervalsAndParametersAreNoBaseModel) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::explicit_kernel_test

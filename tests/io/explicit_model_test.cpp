@@ -11,7 +11,7 @@
 #include "alidade/error.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::explicit_model_test {
 namespace {
 
 using support::ExplicitFeatures;
@@ -146,4 +146,4 @@ TEST(ExplicitModel, NormalisedRowsSumToOneWithinRounding) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::explicit_model_test

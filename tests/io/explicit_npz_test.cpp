@@ -6,7 +6,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::explicit_npz_test {
 namespace {
 
 using support::ExplicitFeatures;
@@ -83,4 +83,4 @@ TEST(ExplicitNpz, RefusesArraysThatDoNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::explicit_npz_test

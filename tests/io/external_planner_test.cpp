@@ -12,7 +12,7 @@
 #include "io/files.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::external_planner_test {
 namespace {
 
 using testing::bytes_of;
@@ -257,4 +257,4 @@ TEST(PlanningModel, EveryFormatForModelsWritesTheUnrolledModel) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::external_planner_test

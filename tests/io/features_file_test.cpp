@@ -2,7 +2,7 @@
 
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::features_file_test {
 namespace {
 
 using testing::refusal;
@@ -55,4 +55,4 @@ TEST(FeaturesFile, ArraysThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::features_file_test

@@ -14,7 +14,7 @@
 #include "support/explicit_models.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade {
+namespace alidade::gym_file_test {
 namespace {
 
 using support::random_explicit_model;
@@ -191,4 +191,4 @@ TEST(ModelFormats, FilesAreToldByTheirExtensions) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::gym_file_test

@@ -16,7 +16,7 @@
 // P dictionaries are read while they come in: the same model as from the whole document in memory, whatever
 // the order of the keys, and nothing that a file merely announces is allocated.
 
-namespace alidade {
+namespace alidade::gym_stream_test {
 namespace {
 
 using nlohmann::json;
@@ -280,4 +280,4 @@ TEST(GymStream, ATruncatedFileIsRefusedAtEveryLength) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::gym_stream_test

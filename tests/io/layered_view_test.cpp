@@ -15,7 +15,7 @@
 #include "support/learned_models.hpp"
 #include "support/signed_features.hpp"
 
-namespace alidade {
+namespace alidade::layered_view_test {
 namespace {
 
 using support::random_model;
@@ -315,4 +315,4 @@ TEST(PolicyFromFlat, KnowsUnrolledAndStationaryModels) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::layered_view_test

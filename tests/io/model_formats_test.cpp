@@ -7,7 +7,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::model_formats_test {
 namespace {
 
 using testing::refusal;
@@ -67,4 +67,4 @@ TEST(ModelFormats, KeepTheKindsThatTheySayAndRefuseTheOthers) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::model_formats_test

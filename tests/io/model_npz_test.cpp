@@ -7,7 +7,7 @@
 #include "io/files.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::model_npz_test {
 namespace {
 
 using testing::refusal;
@@ -156,4 +156,4 @@ TEST(ModelNpz, RefusesArraysThatDoNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::model_npz_test

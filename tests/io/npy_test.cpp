@@ -5,7 +5,7 @@
 
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::npy_test {
 namespace {
 
 using testing::refusal;
@@ -153,4 +153,4 @@ TEST(Npy, IntegersTooLargeAreRefused) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::npy_test

@@ -2,7 +2,7 @@
 
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::npz_test {
 namespace {
 
 using testing::bytes_of;
@@ -105,4 +105,4 @@ TEST(Npz, AFileThatCannotBeWrittenIsNamed) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::npz_test

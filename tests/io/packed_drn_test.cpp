@@ -13,7 +13,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::packed_drn_test {
 namespace {
 
 using support::random_explicit_model;
@@ -146,4 +146,4 @@ TEST(PackedDrn, WhatUnpacksWithoutEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::packed_drn_test

@@ -4,7 +4,7 @@
 
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::plan_file_test {
 namespace {
 
 using testing::refusal;
@@ -60,4 +60,4 @@ TEST(PlanFile, MistakesAreNamedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::plan_file_test

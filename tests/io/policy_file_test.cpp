@@ -2,7 +2,7 @@
 
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::policy_file_test {
 namespace {
 
 using testing::refusal;
@@ -65,4 +65,4 @@ TEST(PolicyFile, MistakesAreNamedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::policy_file_test

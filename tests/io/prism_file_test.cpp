@@ -6,7 +6,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::prism_file_test {
 namespace {
 
 using support::ExplicitFeatures;
@@ -199,4 +199,4 @@ TEST(PrismFile, SaysFileAndLineOfBadLabelsStatesAndRewards) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::prism_file_test

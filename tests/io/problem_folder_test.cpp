@@ -5,7 +5,7 @@
 #include "io/files.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade {
+namespace alidade::problem_folder_test {
 namespace {
 
 using testing::bytes_of;
@@ -321,4 +321,4 @@ TEST(ProblemFolder, SurvivesTomlThatItsParserDoesNot) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::problem_folder_test

@@ -6,7 +6,7 @@
 
 #include "io/small_problem.hpp"
 
-namespace alidade {
+namespace alidade::problem_hash_test {
 namespace {
 
 using testing::signed_description;
@@ -66,4 +66,4 @@ TEST(ProblemHash, WhatExplorationDependsOnEnters) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::problem_hash_test

@@ -5,7 +5,7 @@
 #include "alidade/io/npz.hpp"
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::reward_file_test {
 namespace {
 
 using testing::refusal;
@@ -158,4 +158,4 @@ TEST(RewardFile, RescalingAConstantAndAnInfiniteRange) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::reward_file_test

@@ -8,7 +8,7 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade {
+namespace alidade::run_contradiction_test {
 namespace {
 
 using testing::bytes_of;
@@ -139,4 +139,4 @@ TEST(RunContradiction, FlippedBytesAreRefusedOrHarmless) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::run_contradiction_test

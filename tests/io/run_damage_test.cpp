@@ -11,7 +11,7 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade {
+namespace alidade::run_damage_test {
 namespace {
 
 using testing::bytes_of;
@@ -182,4 +182,4 @@ TEST(DamagedRun, AReaderBesideAWriterThatComesAndGoesSeesWholeCheckpoints) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::run_damage_test

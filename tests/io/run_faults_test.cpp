@@ -14,7 +14,7 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade {
+namespace alidade::run_faults_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -238,4 +238,4 @@ TEST(RunFaults, MessagesCarryNoBytesThatATerminalWouldActOn) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::run_faults_test

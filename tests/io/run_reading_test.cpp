@@ -12,7 +12,7 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade {
+namespace alidade::run_reading_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ TEST(RunReading, NoticesThatAnotherRunTookThePlace) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::run_reading_test

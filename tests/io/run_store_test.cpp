@@ -11,7 +11,7 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade {
+namespace alidade::run_store_test {
 namespace {
 
 using testing::bytes_of;
@@ -236,4 +236,4 @@ TEST(RunStore, WritesTheSameRowsForTheSameRun) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::run_store_test

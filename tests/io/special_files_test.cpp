@@ -15,7 +15,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::special_files_test {
 namespace {
 
 using testing::refusal;
@@ -86,4 +86,4 @@ TEST(SpecialFiles, LinesAreReadAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::special_files_test

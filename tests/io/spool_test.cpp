@@ -4,7 +4,7 @@
 
 #include "io/files.hpp"
 
-namespace alidade {
+namespace alidade::spool_test {
 namespace {
 
 using testing::refusal;
@@ -37,4 +37,4 @@ TEST(Spool, NamesTheOutputThatCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::spool_test

@@ -6,7 +6,7 @@
 #include "io/files.hpp"
 #include "support/explicit_models.hpp"
 
-namespace alidade {
+namespace alidade::umb_file_test {
 namespace {
 
 using support::ExplicitFeatures;
@@ -154,4 +154,4 @@ TEST(UmbFile, AddsUpBranchesThatShareATarget) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::umb_file_test

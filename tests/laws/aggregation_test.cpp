@@ -17,7 +17,7 @@
 #include "support/random_models.hpp"
 
 // T23 [theory §4]: aggregation that is exact changes nothing; where it is not, coverage needs the zeta terms.
-namespace alidade {
+namespace alidade::aggregation_test {
 namespace {
 
 /// A finite problem as a continuous one: cell k of [0, S] is state k, and a point is uniform in its cell.
@@ -245,4 +245,4 @@ TEST(CoarseAggregation, WithNothingToLearnWhatIsLostIsLostToTheGrid) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::aggregation_test

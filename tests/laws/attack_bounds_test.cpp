@@ -11,7 +11,7 @@
 
 // Attacks on the rounding of bounds, with members that are on the boundary of their sets to more digits than
 // a double has: estimates far from all mixtures, metrics of condition 1e14, sums that cancel.
-namespace alidade {
+namespace alidade::attack_bounds_test {
 namespace {
 
 using Long = long double;
@@ -192,4 +192,4 @@ TEST(AttackBounds, TransitionIntervalsAreRoundedOutwardByAMisspecificationToo) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_bounds_test

@@ -20,7 +20,7 @@
 
 // Attempts to break what is claimed with other constants than the default ones: any sharpenings left out, the
 // paper's constants, signed features, misspecified truths.
-namespace alidade {
+namespace alidade::attack_constants_test {
 namespace {
 
 Constants constants_without(Index bits) {
@@ -336,4 +336,4 @@ TEST(AttackConstants, ContractionIsAboveEveryDistanceOfTwoRows) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_constants_test

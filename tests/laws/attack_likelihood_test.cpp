@@ -20,7 +20,7 @@
 
 // Attacks on likelihood sets and on what is certified from sets: truths found by ascent, data that leave some
 // weights a billion times better known than others, designs that an adversary chooses.
-namespace alidade {
+namespace alidade::attack_likelihood_test {
 namespace {
 
 /// An ellipsoid of any shape about a point anywhere in the simplex, also at its boundary.
@@ -118,7 +118,7 @@ Reward telling_reward(const MixtureModel& one, const MixtureModel& other, const 
     return Reward(one.shape(), std::move(values));
 }
 
-constexpr std::uint64_t reward_free_cases = support::repetitions<std::uint64_t>(120, 60);
+const std::uint64_t reward_free_cases = support::repetitions<std::uint64_t>(120, 60);
 
 TEST(AttackLikelihood, ReachesNoRewardFreeCandidateByAscentOverPoliciesRewardsAndMembers) {
     std::vector<double> tightest(16, 0.0);
@@ -200,7 +200,7 @@ MixtureModel misspecified(const MixtureModel& mixture, const Matrix& value, doub
                         shape.horizon, mixture.start(), Matrix::Identity(shape.horizon, shape.horizon));
 }
 
-constexpr std::uint64_t reward_cases = support::repetitions<std::uint64_t>(160, 60);
+const std::uint64_t reward_cases = support::repetitions<std::uint64_t>(160, 60);
 
 TEST(AttackLikelihood, FindsNoLossAboveAdvantageOrGapByAscentOverMembers) {
     double tightest = 0;
@@ -392,4 +392,4 @@ TEST(AttackLikelihood, PredictsEveryBatchWithWeightsThatWereStoredBeforeIt) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_likelihood_test

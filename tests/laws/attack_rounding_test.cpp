@@ -16,7 +16,7 @@
 #include "support/learned_models.hpp"
 
 // Attempts to break bounds by rounding, with extended precision as the judge.
-namespace alidade {
+namespace alidade::attack_rounding_test {
 namespace {
 
 using Long = long double;
@@ -358,4 +358,4 @@ TEST(RoundingAttack, CertificatesOfATrillionEpisodesHold) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_rounding_test

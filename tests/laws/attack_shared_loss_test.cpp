@@ -14,7 +14,7 @@
 
 // Attacks on the bound of the loss in which one member serves all states: members climb to where the loss is
 // largest, and rounding does its worst.
-namespace alidade {
+namespace alidade::attack_shared_loss_test {
 namespace {
 
 /// At least what evaluating a policy and planning differ by when they mean the same number.
@@ -167,4 +167,4 @@ TEST(SharedLossAttack, OccupancyBoundsHoldForSumsThatLoseTheirSmallTerms) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_shared_loss_test

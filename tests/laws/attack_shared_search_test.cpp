@@ -13,7 +13,7 @@
 
 // Attacks on the search over the actions of undecided states: all choices enumerated, members that climb,
 // searches cut short.
-namespace alidade {
+namespace alidade::attack_shared_search_test {
 namespace {
 
 /// Undecided states that no recursion has made: constants of either sign, so that a line may stay above zero,
@@ -259,4 +259,4 @@ TEST(SharedLossAttack, HoldsWhereTheSearchIsCutShort) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_shared_search_test

@@ -10,7 +10,7 @@
 #include "support/learned_models.hpp"
 
 // Attempts to break certificates by brute force: exact worst cases on tiny models.
-namespace alidade {
+namespace alidade::attack_test {
 namespace {
 
 /// Calls visit(policy) for every deterministic policy; steps x states x log2(actions) must be small.
@@ -265,4 +265,4 @@ TEST(Attack, SmallestSizesAreCertified) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_test

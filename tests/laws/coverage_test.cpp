@@ -9,7 +9,7 @@
 #include "support/effort.hpp"
 #include "support/pinned_failures.hpp"
 
-namespace alidade {
+namespace alidade::coverage_test {
 namespace {
 
 // T1 [theory §4; paper, L388]: theta_h in C_h for all h at all checkpoints, with probability 1 - delta. The
@@ -146,4 +146,4 @@ TEST(Coverage, HoldsForWeightsOnTheBoundary) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::coverage_test

@@ -9,7 +9,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "support/effort.hpp"
 
-namespace alidade {
+namespace alidade::every_explorer_test {
 namespace {
 
 /// Every algorithm on every family at a small size.
@@ -50,8 +50,10 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
             EXPECT_LE(set.projection().residual, set.radius());
             EXPECT_LE(set.projection().kkt_residual, 1e-9);
         }
-        const AuditResult result =
-            audit(best, truth, {.rewards = 12, .climb_steps = support::repetitions(20), .seed = 1});
+        const AuditResult result = audit(best, truth,
+                                         {.rewards = support::repetitions<Index>(12, 4),
+                                          .climb_steps = support::repetitions(20),
+                                          .seed = 1});
         EXPECT_TRUE(result.truth_in_confidence_set) << "depth " << result.depth;
         EXPECT_EQ(result.violations, 0) << uri << " at " << episodes;
         EXPECT_LE(result.max_gap, best.certificate.bound + 1e-9);
@@ -109,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryExplorer,
                          test_name);
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::every_explorer_test

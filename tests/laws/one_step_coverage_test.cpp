@@ -4,7 +4,7 @@
 #include "support/one_step_designs.hpp"
 #include "support/pinned_failures.hpp"
 
-namespace alidade {
+namespace alidade::one_step_coverage_test {
 namespace {
 
 using support::Choice;
@@ -80,4 +80,4 @@ TEST(OneStepCoverage, FailsForAChiSquaredRadiusThatIsWatched) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::one_step_coverage_test

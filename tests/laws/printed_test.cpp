@@ -15,7 +15,7 @@
 // The laws of Algorithm 1 as printed (errata mended) on runs with the paper's constants. What the explorer
 // keeps in units of its own is brought back to the paper's: features phi/sqrt(d) with B = sqrt(d), values in
 // [0, H], lambda = B^-2, the maximum over V by trying every vertex [theory §1.2, §2; T2, T3, T6, T27].
-namespace alidade {
+namespace alidade::printed_test {
 namespace {
 
 constexpr double delta = 0.1;
@@ -326,4 +326,4 @@ TEST(Printed, BaseModelsDividedByTheRootOfTheirNumberGiveTheSameBounds) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::printed_test

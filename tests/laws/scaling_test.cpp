@@ -12,7 +12,7 @@
 
 // T20 [theory §4]: how the episodes to a certificate grow. experiments/scaling.py measures the same over more
 // points and draws it.
-namespace alidade {
+namespace alidade::scaling_test {
 namespace {
 
 double episodes_to(Index features, Index horizon, double target, int seed, const char* without) {
@@ -87,4 +87,4 @@ TEST(Scaling, InTheHorizonIsThatOfTheSumOfRangesAndLessWithTheSpan) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::scaling_test

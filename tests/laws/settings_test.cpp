@@ -17,7 +17,7 @@
 
 // The settings of the paper beyond base models with one theta a step and a fixed start: what holds there
 // holds here.
-namespace alidade {
+namespace alidade::settings_test {
 namespace {
 
 struct Tally {
@@ -229,4 +229,4 @@ TEST(Schedules, DifferInCostNotInValidity) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::settings_test

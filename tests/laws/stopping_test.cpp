@@ -5,7 +5,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/theory/sharp_bound.hpp"
 
-namespace alidade {
+namespace alidade::stopping_test {
 namespace {
 
 // The bound says: stopped by then with probability 1 - 2 * 0.05. It is loose by a large factor (runs stop
@@ -39,4 +39,4 @@ TEST(Stopping, RunsEndBeforeTheSharpBoundSaysTheyMust) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::stopping_test

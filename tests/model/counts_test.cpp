@@ -4,7 +4,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::counts_test {
 namespace {
 
 /// Three states in a line, one action: i to i or i+1; the last stays.
@@ -84,4 +84,4 @@ TEST(FindEntry, FindsASuccessorOrSaysThereIsNone) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::counts_test

@@ -9,7 +9,7 @@
 #include "alidade/error.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::feature_map_test {
 namespace {
 
 /// Two states, one action: from 0 to {0, 1}, from 1 to {1}.
@@ -130,4 +130,4 @@ TEST(FeatureMap, RefusesBadSignedFeatures) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::feature_map_test

@@ -7,7 +7,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::grid_test {
 namespace {
 
 const Grid plane({{-1, 1, 4}, {0, 3, 3}});
@@ -75,4 +75,4 @@ TEST(Grid, RefusesWhatIsNoGridOrNoPoint) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::grid_test

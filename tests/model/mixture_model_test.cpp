@@ -7,7 +7,7 @@
 #include "alidade/error.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::mixture_model_test {
 namespace {
 
 SharedFeatures two_models() {
@@ -61,4 +61,4 @@ TEST(StartLaw, IsADistributionOverDistinctStates) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::mixture_model_test

@@ -7,7 +7,7 @@
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::parameter_set_test {
 namespace {
 
 // |theta|^2 = |theta_0|^2 + |zeta|^2. Where |theta_0| is nearly the norm bound, digits of the difference
@@ -30,4 +30,4 @@ TEST(ParameterSet, ContainsAllWeightsOfTheNormBound) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::parameter_set_test

@@ -6,7 +6,7 @@
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
 
-namespace alidade {
+namespace alidade::rewards_and_policies_test {
 namespace {
 
 const Shape shape{2, 3, 2};
@@ -61,4 +61,4 @@ TEST(Policy, RefusesActionsAndLawsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::rewards_and_policies_test

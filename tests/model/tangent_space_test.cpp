@@ -8,7 +8,7 @@
 #include "alidade/model/parameter_set.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::tangent_space_test {
 namespace {
 
 TEST(TangentSpace, OfTheSimplexIsOrthonormalAndSumsToZero) {
@@ -101,4 +101,4 @@ TEST(ParameterSet, SimplexAnswersBySmallestAndLargestWeight) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::tangent_space_test

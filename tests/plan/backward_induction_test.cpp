@@ -8,7 +8,7 @@
 #include "support/path_enumeration.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::backward_induction_test {
 namespace {
 
 double value_by_paths(const MixtureModel& model, const Policy& policy, const Reward& reward) {
@@ -124,4 +124,4 @@ TEST(BackwardInduction, RefusesARewardOfAnotherShape) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::backward_induction_test

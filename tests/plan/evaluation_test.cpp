@@ -7,7 +7,7 @@
 #include "support/path_enumeration.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::evaluation_test {
 namespace {
 
 struct Case {
@@ -122,4 +122,4 @@ TEST(Evaluation, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::evaluation_test

@@ -7,7 +7,7 @@
 #include "plan/line.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::linear_program_test {
 namespace {
 
 TEST(LinearProgram, FindsTheOptimalValueAndProvesIt) {
@@ -45,4 +45,4 @@ TEST(LinearProgram, OneStateAndOneActionIsAProgramToo) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::linear_program_test

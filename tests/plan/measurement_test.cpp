@@ -7,7 +7,7 @@
 #include "alidade/error.hpp"
 #include "plan/line.hpp"
 
-namespace alidade {
+namespace alidade::measurement_test {
 namespace {
 
 using testing::line;
@@ -57,4 +57,4 @@ TEST(Measurement, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::measurement_test

@@ -13,7 +13,7 @@
 #include "plan/line.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::planner_test {
 namespace {
 
 using testing::line;
@@ -192,4 +192,4 @@ TEST(Lookahead, MustSeeAtLeastOneStepAndClaimsNothing) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::planner_test

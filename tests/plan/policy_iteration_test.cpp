@@ -8,7 +8,7 @@
 #include "plan/line.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::policy_iteration_test {
 namespace {
 
 const Shape shape{9, 3, 6};
@@ -83,4 +83,4 @@ TEST(PolicyIteration, RefusesNegativeSweepsAndOtherShapes) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::policy_iteration_test

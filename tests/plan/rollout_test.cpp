@@ -10,7 +10,7 @@
 #include "plan/line.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::rollout_test {
 namespace {
 
 TEST(Rollout, IsNowhereWorseThanItsBasePolicy) {
@@ -65,4 +65,4 @@ TEST(Rollout, RefusesNoStepsAndOtherShapes) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::rollout_test

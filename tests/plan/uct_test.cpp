@@ -10,7 +10,7 @@
 #include "plan/line.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::uct_test {
 namespace {
 
 double loss(const MixtureModel& model, const Reward& reward, const UctOptions& options) {
@@ -70,4 +70,4 @@ TEST(Uct, RefusesSearchesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::uct_test

@@ -9,7 +9,7 @@
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/aggregation.hpp"
 
-namespace alidade {
+namespace alidade::aggregation_test {
 namespace {
 
 const Grid line({{0, 1, 8}});
@@ -183,4 +183,4 @@ TEST(Aggregation, RefusesWhatIsNoLaw) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::aggregation_test

@@ -7,7 +7,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::catalogue_test {
 namespace {
 
 std::string refusal(const std::string& uri) {
@@ -151,4 +151,4 @@ TEST(Catalogue, RefusesParametersThatTheVariantDoesNotTake) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::catalogue_test

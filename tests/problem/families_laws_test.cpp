@@ -7,7 +7,7 @@
 #include "problem/rows.hpp"
 
 /// Laws that hold for every family and every variant.
-namespace alidade {
+namespace alidade::families_laws_test {
 namespace {
 
 struct Case {
@@ -131,4 +131,4 @@ TEST(EveryFamilyDraws, OneCanBeEnlargedWithoutChangingTheOtherDraws) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::families_laws_test

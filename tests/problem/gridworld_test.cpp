@@ -3,7 +3,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "problem/rows.hpp"
 
-namespace alidade {
+namespace alidade::gridworld_test {
 namespace {
 
 constexpr Action up = 0, right = 1, down = 2, left = 3;
@@ -59,4 +59,4 @@ TEST(Gridworld, RewardsTheOppositeCornerAndTheFreeCells) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::gridworld_test

@@ -7,7 +7,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::initial_step_test {
 namespace {
 
 Problem random_problem(std::uint64_t seed, bool start_law, bool homogeneous) {
@@ -106,4 +106,4 @@ TEST(InitialStep, SignedFeaturesGetTheStartLawWhateverTheWeights) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::initial_step_test

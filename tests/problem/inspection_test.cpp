@@ -8,7 +8,7 @@
 
 #include "alidade/problem/catalogue.hpp"
 
-namespace alidade {
+namespace alidade::inspection_test {
 namespace {
 
 /// A kernel of 3 states and one action: states 0 and 1 move to 0 with chance p and to 1 otherwise; state 2,
@@ -104,4 +104,4 @@ TEST(Inspection, NothingIsLearnedInOneStep) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::inspection_test

@@ -5,7 +5,7 @@
 #include "alidade/problem/catalogue.hpp"
 #include "problem/rows.hpp"
 
-namespace alidade {
+namespace alidade::inventory_test {
 namespace {
 
 TEST(Inventory, SmallWarehouseMatchesTheHandCalculation) {
@@ -90,4 +90,4 @@ TEST(Inventory, LargeWarehouseHasDistributionsDespiteUnderflow) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::inventory_test

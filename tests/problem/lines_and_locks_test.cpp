@@ -6,7 +6,7 @@
 #include "problem/rows.hpp"
 
 /// Rows of riverswim, chain and lock, calculated by hand from their definitions.
-namespace alidade {
+namespace alidade::lines_and_locks_test {
 namespace {
 
 constexpr double rounding = 1e-15;
@@ -205,4 +205,4 @@ TEST(Lock, ResetStartsOverAndDiffersAtTheTwoDeepest) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::lines_and_locks_test

@@ -7,7 +7,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::problem_test {
 namespace {
 
 BaseKernel two_state_kernel(double move) {
@@ -173,4 +173,4 @@ TEST(Problem, GeneralFeaturesNeedWeightsThatGiveDistributions) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::problem_test

@@ -12,7 +12,7 @@
 
 /// The laws of what is drawn. A mean of n independent numbers in [0, 1] is off by t or more with
 /// probability at most 2 exp(-2 n t^2) (Hoeffding).
-namespace alidade {
+namespace alidade::random_families_test {
 namespace {
 
 /// t such that 2 exp(-2 n t^2) = 1e-9.
@@ -157,4 +157,4 @@ TEST(SubsetSampler, DependsOnTheStreamOnly) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::random_families_test

@@ -9,7 +9,7 @@
 #include "alidade/random/samplers.hpp"
 #include "problem/rows.hpp"
 
-namespace alidade {
+namespace alidade::reservoir_test {
 namespace {
 
 TEST(TriangularLaw, QuantilesInvertTheDistribution) {
@@ -132,4 +132,4 @@ TEST(Reservoir, RefusesWhatSaysNothing) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::reservoir_test

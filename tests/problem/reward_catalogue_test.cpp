@@ -8,7 +8,7 @@
 #include "alidade/error.hpp"
 #include "alidade/problem/random_reward.hpp"
 
-namespace alidade {
+namespace alidade::reward_catalogue_test {
 namespace {
 
 std::string refusal(const Problem& problem, const std::string& address) {
@@ -187,4 +187,4 @@ TEST(NaturalRewards, OfANeedlePayWhereTheBaseModelsDiffer) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::reward_catalogue_test

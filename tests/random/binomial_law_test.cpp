@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace alidade {
+namespace alidade::binomial_law_test {
 namespace {
 
 /// log f(k+1)/f(k), exactly.
@@ -55,4 +55,4 @@ TEST(BinomialLaw, KeepsTheMeanBeyondTheDigitsOfADouble) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::binomial_law_test

@@ -9,7 +9,7 @@
 #include "random/goodness_of_fit.hpp"
 #include "support/effort.hpp"
 
-namespace alidade {
+namespace alidade::binomial_test {
 namespace {
 
 using goodness_of_fit::binomial_masses;
@@ -172,4 +172,4 @@ TEST(Binomial, RefusesBadArguments) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::binomial_test

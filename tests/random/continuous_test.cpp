@@ -10,7 +10,7 @@
 #include "alidade/random/samplers.hpp"
 #include "random/goodness_of_fit.hpp"
 
-namespace alidade {
+namespace alidade::continuous_test {
 namespace {
 
 using goodness_of_fit::expect_law;
@@ -165,4 +165,4 @@ TEST(Dirichlet, RefusesBadConcentrations) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::continuous_test

@@ -8,7 +8,7 @@
 #include "alidade/random/samplers.hpp"
 #include "random/goodness_of_fit.hpp"
 
-namespace alidade {
+namespace alidade::discrete_test {
 namespace {
 
 using goodness_of_fit::expect_counts;
@@ -104,4 +104,4 @@ TEST(Categorical, RefusesBadWeights) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::discrete_test

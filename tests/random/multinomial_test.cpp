@@ -9,7 +9,7 @@
 #include "alidade/random/samplers.hpp"
 #include "random/goodness_of_fit.hpp"
 
-namespace alidade {
+namespace alidade::multinomial_test {
 namespace {
 
 using goodness_of_fit::binomial_masses;
@@ -155,4 +155,4 @@ TEST(Multinomial, RefusesBadArguments) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::multinomial_test

@@ -8,7 +8,7 @@
 
 #include "alidade/random/samplers.hpp"
 
-namespace alidade {
+namespace alidade::stream_test {
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
@@ -87,4 +87,4 @@ TEST(Stream, DifferentAddressesShareNoWord) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::stream_test

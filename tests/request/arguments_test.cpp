@@ -4,7 +4,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::arguments_test {
 namespace {
 
 TEST(RequestArguments, TellsWhatWasGivenFromWhatWasNot) {
@@ -48,4 +48,4 @@ TEST(RequestArguments, RefusalsStartWithWhatWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::arguments_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace alidade {
+namespace alidade::nearest_name_test {
 namespace {
 
 TEST(EditDistance, CountsInsertionsDeletionsAndReplacements) {
@@ -24,4 +24,4 @@ TEST(Suggestion, NamesTheNearestOrNothing) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::nearest_name_test

@@ -4,7 +4,7 @@
 
 #include "alidade/random/samplers.hpp"
 
-namespace alidade {
+namespace alidade::printable_text_test {
 namespace {
 
 TEST(PrintableText, LeavesWhatIsPrintable) {
@@ -57,4 +57,4 @@ TEST(PrintableText, KnowsItsColumns) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::printable_text_test

@@ -4,7 +4,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::request_test {
 namespace {
 
 using Given = std::map<std::string, std::string>;
@@ -24,4 +24,4 @@ TEST(Request, RefusesPartsThatAreNoAssignments) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::request_test

@@ -8,7 +8,7 @@
 
 #include "alidade/request/printable_text.hpp"
 
-namespace alidade {
+namespace alidade::shell_word_test {
 namespace {
 
 /// What /bin/sh makes of a command that prints its words, each between brackets.
@@ -67,4 +67,4 @@ TEST(ShellWord, KeepsPathsAndValuesFromLookingLikeFlags) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::shell_word_test

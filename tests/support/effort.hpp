@@ -7,23 +7,24 @@
 
 namespace alidade::support {
 
+/// Whether the variable ALIDADE_TEST_EFFORT says so: "long" (./dev test --long) or "sanitized" (set by
+/// ctest).
+inline bool effort_is(std::string_view wanted) {
+    const char* effort = std::getenv("ALIDADE_TEST_EFFORT");
+    return effort != nullptr && wanted == effort;
+}
+
 /// How often a test repeats itself: `full` times, and a tenth of them, but `least`, under sanitizers. Those
 /// look for faults of memory and undefined behaviour, which the first repetitions meet as well as the last;
 /// what only many repetitions show is judged by the build without sanitizers, which makes them all.
 template <class Count>
-constexpr Count repetitions(Count full, Count least = 1) {
-#ifdef ALIDADE_SANITIZED
-    return std::min(full, std::max(full / 10, least));
-#else
-    static_cast<void>(least);
-    return full;
-#endif
+Count repetitions(Count full, Count least = 1) {
+    return effort_is("sanitized") ? std::min(full, std::max(full / 10, least)) : full;
 }
 
 /// How many runs a statistical test makes: the few of every day, or the many of `./dev test --long`.
 inline int runs(int usual, int many) {
-    const char* effort = std::getenv("ALIDADE_TEST_EFFORT");
-    return effort != nullptr && std::string_view(effort) == "long" ? many : repetitions(usual);
+    return effort_is("long") ? many : repetitions(usual);
 }
 
 /// The most failures allowed of `runs`, each of probability 0.1 at most: independent ones are more with

@@ -6,7 +6,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::aggregation_test {
 namespace {
 
 TEST(ShiftVariation, IsExactForAUniformDisturbance) {
@@ -41,4 +41,4 @@ TEST(AggregationFormulas, RefuseWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::aggregation_test

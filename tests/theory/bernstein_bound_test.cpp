@@ -7,7 +7,7 @@
 
 #include "alidade/theory/hoeffding_bound.hpp"
 
-namespace alidade {
+namespace alidade::bernstein_bound_test {
 namespace {
 
 BoundSetting square(Index size) {
@@ -101,4 +101,4 @@ TEST(Theorem2, GuaranteesWhatItWasAskedForAndNoSooner) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::bernstein_bound_test

@@ -6,7 +6,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::concentration_test {
 namespace {
 
 TEST(LogDetBound, IsAttainedByRowsThatShareOutTheDimensions) {
@@ -82,4 +82,4 @@ TEST(Concentration, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::concentration_test

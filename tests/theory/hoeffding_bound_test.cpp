@@ -9,7 +9,7 @@
 #include "alidade/theory/concentration.hpp"
 #include "alidade/theory/fixed_point.hpp"
 
-namespace alidade {
+namespace alidade::hoeffding_bound_test {
 namespace {
 
 /// d = H with the norm bound of base models.
@@ -110,4 +110,4 @@ TEST(Theorem1, RefusesImpossibleSettings) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::hoeffding_bound_test

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-namespace alidade {
+namespace alidade::likelihood_test {
 namespace {
 
 /// Regret of the Dirichlet(1/2) mixture when model i explains its n_i observations alone, from the
@@ -93,4 +93,4 @@ TEST(Volumes, AreThoseOfKnownBodies) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::likelihood_test

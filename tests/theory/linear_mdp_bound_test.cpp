@@ -6,7 +6,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::linear_mdp_bound_test {
 namespace {
 
 TEST(LinearMdp, PrintsItsFormulas) {
@@ -45,4 +45,4 @@ TEST(LinearMdp, GuaranteesWhatItWasAskedForAndNoSooner) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::linear_mdp_bound_test

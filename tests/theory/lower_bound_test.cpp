@@ -10,7 +10,7 @@
 #include "alidade/theory/bernstein_bound.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
 
-namespace alidade {
+namespace alidade::lower_bound_test {
 namespace {
 
 /// Value of exiting with these probabilities at steps 1 .. H: an exit at step h earns H - h.
@@ -148,4 +148,4 @@ TEST(Theorem3, ClaimsNothingWhereItsInstancesDoNotExist) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::lower_bound_test

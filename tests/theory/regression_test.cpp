@@ -6,7 +6,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::regression_test {
 namespace {
 
 TEST(RegressionRadius, IsTheSelfNormalisedBound) {
@@ -41,4 +41,4 @@ TEST(Regularisation, IsOneQuarterForBaseModelsAndScalesOtherwise) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::regression_test

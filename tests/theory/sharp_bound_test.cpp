@@ -7,7 +7,7 @@
 #include "alidade/error.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
 
-namespace alidade {
+namespace alidade::sharp_bound_test {
 namespace {
 
 TEST(SharpBound, IsTheHandCalculationForTwoBaseModels) {
@@ -76,4 +76,4 @@ TEST(SharpBound, NothingToLearnNeedsNoEpisodes) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::sharp_bound_test

@@ -21,7 +21,7 @@
 #include "support/effort.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade {
+namespace alidade::threads_test {
 namespace {
 
 /// 600 pairs: every split of the library takes place.
@@ -142,4 +142,4 @@ TEST(Threads, ReadARunThatAnotherOneWrites) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::threads_test

@@ -13,7 +13,7 @@
 #include "alidade/width/sign_maximum.hpp"
 #include "alidade/width/width.hpp"
 
-namespace alidade {
+namespace alidade::attack_signs_test {
 namespace {
 
 using Real = long double;
@@ -304,4 +304,4 @@ TEST(SignAttack, NothingToMoveInHasNoWidth) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::attack_signs_test

@@ -8,7 +8,7 @@
 #include "alidade/random/samplers.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::sign_maximum_test {
 namespace {
 
 enum class Kind { plain, ill_conditioned, zeros, repeated, orthogonal, deficient };
@@ -179,4 +179,4 @@ TEST(SignMaximum, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::sign_maximum_test

@@ -9,7 +9,7 @@
 #include "alidade/random/samplers.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade {
+namespace alidade::width_test {
 namespace {
 
 /// Centred random generators: columns sum to zero. `decades` spreads the scales of the coordinates.
@@ -163,4 +163,4 @@ TEST(Width, RefusesMismatchingSizesAndBadOptions) {
 }
 
 }  // namespace
-}  // namespace alidade
+}  // namespace alidade::width_test

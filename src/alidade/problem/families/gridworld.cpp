@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index max_side = 1000;
 
-struct Grid {
+struct Cells {
     Index width, height;
 
     Index states() const { return width * height; }
@@ -26,7 +26,7 @@ struct Grid {
     }
 };
 
-SharedFeatures grid_features(const Grid& grid, double slip) {
+SharedFeatures grid_features(const Cells& grid, double slip) {
     KernelSet kernels(grid.states(), 4, {"none", "left", "right", "uniform"}, 5);
     for (State s = 0; s < grid.states(); ++s) {
         for (Action a = 0; a < 4; ++a) {
@@ -43,14 +43,14 @@ SharedFeatures grid_features(const Grid& grid, double slip) {
 }
 
 template <class Value>
-Reward reward_by_cell(const Grid& grid, Index horizon, Value value) {
+Reward reward_by_cell(const Cells& grid, Index horizon, Value value) {
     std::vector<double> values;
     for (Index y = 0; y < grid.height; ++y)
         for (Index x = 0; x < grid.width; ++x) values.insert(values.end(), 4, value(x, y));
     return Reward({grid.states(), 4, horizon}, std::move(values));
 }
 
-std::vector<NamedReward> grid_rewards(const Grid& grid, Index horizon) {
+std::vector<NamedReward> grid_rewards(const Cells& grid, Index horizon) {
     const auto goal = [&](Index x, Index y) {
         return x == grid.width - 1 && y == grid.height - 1 ? 1.0 : 0.0;
     };
@@ -64,7 +64,7 @@ std::vector<NamedReward> grid_rewards(const Grid& grid, Index horizon) {
 }
 
 Problem make_gridworld(const FamilyArguments& arguments) {
-    const Grid grid{arguments.integer("width"), arguments.integer("height")};
+    const Cells grid{arguments.integer("width"), arguments.integer("height")};
     expects(grid.states() >= 2, "builtin:gridworld: a grid of 1 by 1 has no move; make it wider or higher");
     ProblemDescription parts;
     parts.name = "gridworld";
