@@ -188,8 +188,9 @@ TEST_F(Commands, DemoPlansThreeRewardsWithTwoPlannersAndWritesItsReport) {
     EXPECT_TRUE(std::filesystem::exists(path("report.md")));
     EXPECT_EQ(run({"certify", "alidade-demo"}).code, 0);
     // A second demo replaces its own report and run. Under sanitizers it would meet the same faults again.
-    if (!support::effort_is("sanitized"))
+    if (!support::effort_is("sanitized")) {
         EXPECT_EQ(comparable(run({"demo", "--json"}).object()), comparable(object));
+    }
 }
 
 TEST_F(Commands, DemoReplacesNothingOfOthers) {
