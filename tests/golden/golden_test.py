@@ -43,6 +43,8 @@ def cases():
         for replan, episodes in (("every", "40"), ("doubling", "2000"), ("growth=0.5", "2000")):
             found[f"garnet, {algorithm}, replan {replan}"] = GARNET, [*chosen, "--replan", replan, "--episodes", episodes]
         for family, problem in FAMILIES.items():
+            if (family, algorithm) == ("reservoir", "likelihood"):  # misspecified: refused
+                continue
             found[f"{family}, {algorithm}"] = problem, [*chosen, "--seed", "5"]
         for folder in ("start-law", "homogeneous"):
             found[f"{folder}, {algorithm}"] = folder, chosen
@@ -69,9 +71,9 @@ def digest(data):
 def comparable(value):
     """Without what may differ between equal runs, and with digests of what is long."""
     if isinstance(value, dict):
-        return {key: digest(item) if key in ("weights", "policy", "weight_intervals") else comparable(item)
-                for key, item in value.items() if key not in ("seconds", "run", "threads", "usage", "files", "source")}
-    return [comparable(item) for item in value] if isinstance(value, list) else value
+        return {key: comparable(item) for key, item in value.items()
+                if key not in ("seconds", "run", "threads", "usage", "files", "source")}
+    return digest(value) if isinstance(value, list) else value
 
 
 class Bench:
@@ -96,15 +98,15 @@ class Bench:
     def answers(self, run):
         drn = f"{run}.drn"
         exported = comparable(self.ask("export", run, "-o", drn, "--view", "interval", "--json", "--quiet"))
-        return {**self.evidence(run), "export": exported, "model": digest((self.folder / drn).read_bytes()),
+        return {**self.evidence(run), "export": digest(exported), "model": digest((self.folder / drn).read_bytes()),
                 "certify": comparable(self.ask("certify", run, "--json", "--quiet")),
                 **{f"plan {reward}": comparable(self.ask("plan", run, "--reward", reward, "--json", "--quiet"))
-                   for reward in ("uniform?seed=1", "sparse?seed=2")}}
+                   for reward in ("dense?seed=1", "sparse?seed=2")}}
 
     def explored(self, case):
         name, (problem, flags) = case
         run = "run-" + digest(name)
-        flags = flags if "--episodes" in flags else [*flags, "--episodes", "400"]
+        flags = flags if "--episodes" in flags else [*flags, "--episodes", "2000"]
         said = self.ask("explore", problem, "-o", run, *flags, "--threads", "1", "--json", "--quiet")
         return name, {"explore": comparable(said), **self.answers(run)}
 

@@ -2,6 +2,7 @@
 and a log."""
 
 import json
+import random
 import struct
 import subprocess
 import zipfile
@@ -69,8 +70,13 @@ def write_logged(folder):
                                                 "data": (data, (8,), "d"), "indices": ([0, 1] * 4, (8,), "q"),
                                                 "indptr": ([0, 2, 4, 6, 8], (5,), "q")})
     (folder / "problem.toml").write_text(problem_toml("logged", ["base/calm.npz", "base/rough.npz"], truth=False))
-    episodes = ({"states": [0, (k % 4) // 3, (k % 5) // 3, (k % 7) // 4, (k % 3) // 2],
-                 "actions": [k % 2, (k // 2) % 2, 0, (k // 3) % 2]} for k in range(600))
+    draws, episodes = random.Random(7), []
+    for _ in range(600):
+        states, actions = [0], [draws.randrange(2) for _ in range(4)]
+        for action in actions[:3]:
+            first = (0.75, 0.5, 0.15, 0.35)[2 * states[-1] + action]  # half of each base model
+            states.append(0 if draws.random() < first else 1)
+        episodes.append({"states": states, "actions": actions})
     (folder / "log.jsonl").write_text("".join(json.dumps(episode) + "\n" for episode in episodes))
 
 
