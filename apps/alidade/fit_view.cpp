@@ -23,7 +23,7 @@ void require_fit_level(double level) {
 std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, double level) {
     const bool mixture = problem.features().kind() == FeatureKind::base_models;
     if (level == 0 || !mixture || problem.misspecification() > 0) return std::nullopt;
-    return check_model(counts, problem.homogeneous(), level);
+    return check_model(problem.features(), counts, problem.homogeneous(), level);
 }
 
 ordered_json to_json(const ModelFit& fit, const Problem& problem) {

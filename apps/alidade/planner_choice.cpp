@@ -83,7 +83,7 @@ PlannerChoice::PlannerChoice(PlannerFlags flags, const LearnedModel& learned) : 
         });
 }
 
-std::optional<Plan> PlannerChoice::plan(const MixtureModel& model, const Reward& reward) {
+std::optional<Plan> PlannerChoice::plan(const TransitionModel& model, const Reward& reward) {
     if (!flags_.external()) return planner_->plan(model, reward);
     try {
         interruption_.emplace();

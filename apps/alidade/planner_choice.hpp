@@ -38,7 +38,7 @@ public:
 
     /// Plans; nothing if Ctrl-C ended a command. A command that fails throws a Failure, one that writes no
     /// policy a UserError.
-    std::optional<Plan> plan(const MixtureModel& model, const Reward& reward);
+    std::optional<Plan> plan(const TransitionModel& model, const Reward& reward);
 
 private:
     PlannerFlags flags_;

@@ -91,10 +91,12 @@ void likelihood_of_all_steps(benchmark::State& run, const char* uri) {
     const Policy policy = Policy::uniform(problem.shape());
     system.deploy(policy, 0, 90'000, counts);
     std::vector<Vector> starts;
-    for (const LikelihoodSet& set : likelihood_sets(likelihood_rows(counts, false), {}))
+    for (const LikelihoodSet& set : likelihood_sets(likelihood_rows(problem.features(), counts, false), {}))
         starts.push_back(set.fit.weights);
     system.deploy(policy, 90'000, 10'000, counts);
-    for (auto _ : run) benchmark::DoNotOptimize(likelihood_sets(likelihood_rows(counts, false), {}, starts));
+    for (auto _ : run)
+        benchmark::DoNotOptimize(
+            likelihood_sets(likelihood_rows(problem.features(), counts, false), {}, starts));
 }
 BENCHMARK_CAPTURE(likelihood_of_all_steps, medium, medium)->Unit(benchmark::kMillisecond);
 

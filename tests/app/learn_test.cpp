@@ -14,21 +14,21 @@ namespace {
 /// following what is left never gets stuck.
 std::vector<Episode> episodes_of(Counts counts, const StartLaw& start) {
     const Shape shape = counts.shape();
-    const FeatureMap& features = counts.features();
+    const SuccessorMap& successors = counts.successors();
     std::vector<Episode> episodes;
     for (std::int64_t k = 0; k < counts.episodes(); ++k) {
         Episode episode;
         State state = start.atoms()[0].first;
         for (Step h = 0; h < shape.learned_steps(); ++h) {
             const auto left = counts.at(h);
-            Index entry = features.first_entry(shape.pair(state, 0));
+            Index entry = successors.first_entry(shape.pair(state, 0));
             while (left[at(entry)] == 0) ++entry;
             --left[at(entry)];
             Action action = 0;
-            while (features.first_entry(shape.pair(state, action) + 1) <= entry) ++action;
+            while (successors.first_entry(shape.pair(state, action) + 1) <= entry) ++action;
             episode.states.push_back(state);
             episode.actions.push_back(action);
-            state = features.targets()[at(entry)];
+            state = successors.targets()[at(entry)];
         }
         episode.states.push_back(state);
         episode.actions.push_back(0);
@@ -228,7 +228,7 @@ TEST_F(Learn, BadEpisodesAreBadInputAndImpossibleOnesAContradiction) {
     ASSERT_EQ(explore("explored").code, 0);
     const RunStore store = RunStore::open(path("explored"), Access::read);
     State impossible = 0;
-    while (find_entry(store.problem().features(), 0, impossible) >= 0) ++impossible;
+    while (store.problem().features().find_entry(0, impossible) >= 0) ++impossible;
     write_text(path("log.jsonl"), fmt::format("{{\"states\": [0, {}], \"actions\": [0]}}\n", impossible));
     expect_refused({"--episodes", "log.jsonl", "-o", "run"},
                    fmt::format("log.jsonl:1: step 0: state 0, action 0 led to state {}", impossible), 4);

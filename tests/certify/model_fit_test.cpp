@@ -66,7 +66,7 @@ TEST(ModelCheck, EvidenceIsThatOfPredictingInTurnOverTheBestWeightsOfAGrid) {
     const SharedFeatures features = triangle();
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Counts counts = random_counts(seed, 4);
-        const ModelFit fit = check_model(counts, false);
+        const ModelFit fit = check_model(*triangle(), counts, false);
         ASSERT_EQ(fit.sets.size(), 3u);
         double largest = -1e300;
         for (Step h = 0; h < 3; ++h) {
@@ -95,7 +95,7 @@ TEST(ModelCheck, PooledEvidenceIsTheMeanOfTwoPredictors) {
         const double best = grid_maximum(*features, pooled);
         const double mean = std::log(0.5 * std::exp(apart - best) +
                                      0.5 * std::exp(predicted_in_turn(*features, pooled) - best));
-        const ModelFit fit = check_model(counts, true);
+        const ModelFit fit = check_model(*triangle(), counts, true);
         ASSERT_EQ(fit.sets.size(), 1u);
         EXPECT_NEAR(fit.sets[0], mean, 2e-5);
         EXPECT_NEAR(fit.threshold, std::log(100.0), 1e-12);
@@ -121,7 +121,7 @@ TEST(ModelCheck, EvidenceHasExpectationAtMostOne) {
                     log_probability += static_cast<double>(counts.at(0)[at(e)]) *
                                        std::log(x * features->phi(e)[0] + (1 - x) * features->phi(e)[1]);
                 total += std::exp(log_probability);
-                expectation += std::exp(log_probability + check_model(counts, false).log_evidence);
+                expectation += std::exp(log_probability + check_model(*features, counts, false).log_evidence);
             }
         EXPECT_NEAR(total, 1, 1e-12);
         EXPECT_LE(expectation, 1);
@@ -156,7 +156,7 @@ TEST(ModelCheck, NoFalseAlarmInFourHundredRuns) {
             for (const std::int64_t episodes : {3, 30, 300, 3000}) {
                 system.deploy(Policy::uniform(problem.shape()), counts.episodes(),
                               episodes - counts.episodes(), counts);
-                const ModelFit fit = check_model(counts, false);
+                const ModelFit fit = check_model(problem.features(), counts, false);
                 alarm = alarm || fit.contradicted;
                 largest = std::max(largest, fit.log_evidence);
             }
@@ -181,7 +181,7 @@ TEST(ModelCheck, TheLevelHoldsAtAllTimesAtOnce) {
         bool alarm = false;
         for (int t = 0; t < 200 && !alarm; ++t) {
             ++counts.at(0)[sample_uniform(random) < 0.3 ? 0 : 1];
-            alarm = check_model(counts, false, 0.2).contradicted;
+            alarm = check_model(*features, counts, false, 0.2).contradicted;
         }
         alarms += alarm ? 1 : 0;
     }
@@ -229,7 +229,7 @@ TEST(ModelCheck, SeesThirtyPercentOfAnotherKernelInTenThousandEpisodes) {
             const Problem problem = of_seed(families()[family], seed);
             const Counts counts = contaminated_data(problem, 10'000, static_cast<std::uint64_t>(seed),
                                                     [](Index) { return true; });
-            const ModelFit fit = check_model(counts, false);
+            const ModelFit fit = check_model(problem.features(), counts, false);
             EXPECT_TRUE(fit.contradicted)
                 << families()[family] << " seed " << seed << ": " << fit.log_evidence;
             RecordProperty("log_evidence_" + std::to_string(family) + "_" + std::to_string(seed),
@@ -242,12 +242,12 @@ TEST(ModelCheck, NamesThePairThatContradicts) {
     for (const Index culprit : {0, 4, 17, 29}) {
         const Counts counts =
             contaminated_data(problem, 200'000, 5, [&](Index pair) { return pair == culprit; });
-        const ModelFit fit = check_model(counts, false);
+        const ModelFit fit = check_model(problem.features(), counts, false);
         ASSERT_TRUE(fit.worst.has_value());
         EXPECT_EQ(problem.shape().pair(fit.worst->state, fit.worst->action), culprit);
         EXPECT_GT(fit.worst->log_evidence, 0);
         EXPECT_EQ(fit.worst->visits, counts.visits(*fit.worst->step, culprit));
-        const Index entry = find_entry(problem.features(), culprit, fit.worst->successor);
+        const Index entry = problem.features().find_entry(culprit, fit.worst->successor);
         ASSERT_GE(entry, 0);
         EXPECT_EQ(fit.worst->seen, counts.at(*fit.worst->step)[at(entry)]);
         EXPECT_GT(static_cast<double>(fit.worst->seen), fit.worst->expected);
@@ -258,11 +258,11 @@ TEST(ModelCheck, NamesThePairThatContradicts) {
 TEST(ModelCheck, RowsOnWhichBaseModelsAgreeCount) {
     Counts counts(triangle(), 2);
     for (std::size_t j = 0; j < 3; ++j) counts.at(0)[6 + j] = 1000;
-    const ModelFit wrong = check_model(counts, false);
+    const ModelFit wrong = check_model(*triangle(), counts, false);
     EXPECT_TRUE(wrong.contradicted);
     EXPECT_EQ(wrong.worst->state, 2);
     for (std::size_t j = 0; j < 3; ++j) counts.at(0)[6 + j] = j == 2 ? 1500 : 750;
-    EXPECT_FALSE(check_model(counts, false).contradicted);
+    EXPECT_FALSE(check_model(*triangle(), counts, false).contradicted);
 }
 
 TEST(ModelCheck, SeesWeightsThatChangeWithTheStepWherePoolingIsClaimed) {
@@ -270,24 +270,24 @@ TEST(ModelCheck, SeesWeightsThatChangeWithTheStepWherePoolingIsClaimed) {
     Counts counts(problem.shared_features(), problem.shape().horizon);
     CountSplittingDeployer system(problem.true_model(), 1);
     system.deploy(Policy::uniform(problem.shape()), 0, 10'000, counts);
-    EXPECT_FALSE(check_model(counts, false).contradicted);
-    EXPECT_TRUE(check_model(counts, true).contradicted);
+    EXPECT_FALSE(check_model(problem.features(), counts, false).contradicted);
+    EXPECT_TRUE(check_model(problem.features(), counts, true).contradicted);
 }
 
 TEST(ModelCheck, SaysNothingWithoutData) {
     for (const bool homogeneous : {false, true}) {
-        const ModelFit fit = check_model(Counts(triangle(), 3), homogeneous);
+        const ModelFit fit = check_model(*triangle(), Counts(triangle(), 3), homogeneous);
         EXPECT_LE(fit.log_evidence, 0);
         EXPECT_NEAR(fit.log_evidence, 0, 1e-12);
         EXPECT_FALSE(fit.contradicted);
         EXPECT_FALSE(fit.worst.has_value());
-        EXPECT_FALSE(check_model(Counts(triangle(), 1), homogeneous).contradicted);
+        EXPECT_FALSE(check_model(*triangle(), Counts(triangle(), 1), homogeneous).contradicted);
     }
 }
 
 TEST(ModelCheck, RefusesLevelsThatAreNone) {
     for (const double level : {0.0, 1.0, -0.1, std::nan("")})
-        EXPECT_THROW(check_model(Counts(triangle(), 3), false, level), InvalidArgument);
+        EXPECT_THROW(check_model(*triangle(), Counts(triangle(), 3), false, level), InvalidArgument);
 }
 
 // Counts as large as anybody has: rounding must not make evidence. Seen exactly as expected, so ln E is minus
@@ -298,7 +298,8 @@ TEST(ModelCheck, RoundingMakesNoEvidence) {
         const double law[] = {.45, .2, .35, .3, .2, .5, .25, .25, .5};
         for (std::size_t e = 0; e < 9; ++e)
             counts.at(0)[e] = static_cast<std::int64_t>(std::llround(law[e] * static_cast<double>(scale)));
-        EXPECT_LT(check_model(counts, false).log_evidence, -2.9 * std::log(static_cast<double>(scale)) + 5);
+        EXPECT_LT(check_model(*triangle(), counts, false).log_evidence,
+                  -2.9 * std::log(static_cast<double>(scale)) + 5);
     }
 }
 

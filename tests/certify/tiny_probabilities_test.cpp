@@ -48,14 +48,17 @@ double best_weight() {
 
 TEST(TinyProbabilities, AreFittedAsAnyOther) {
     for (const double tiny : {1e-12, 1e-80, 1e-160, 1e-165, 1e-300, 1e-310, least_number}) {
-        const Counts counts = rare_counts(rare_features(tiny));
-        const std::vector<LikelihoodRows> rows = likelihood_rows(counts, false);
+        const SharedFeatures features = rare_features(tiny);
+        const Counts counts = rare_counts(features);
+        const std::vector<LikelihoodRows> rows = likelihood_rows(*features, counts, false);
         const LikelihoodFit fit = maximise_likelihood(rows.at(0));
         EXPECT_NEAR(fit.weights[0], best_weight(), 1e-5) << tiny;
         EXPECT_LE(fit.gap, 1e-5) << tiny;
         const LikelihoodSet set = likelihood_sets(rows, {}).at(0);
         const LikelihoodSet usual =
-            likelihood_sets(likelihood_rows(rare_counts(rare_features(1e-12)), false), {}).at(0);
+            likelihood_sets(likelihood_rows(*rare_features(1e-12), rare_counts(rare_features(1e-12)), false),
+                            {})
+                .at(0);
         EXPECT_NEAR(set.allowance, usual.allowance, 1e-3) << tiny;
         EXPECT_NEAR(set.ellipsoid.refined_radius(), usual.ellipsoid.refined_radius(), 1e-2) << tiny;
     }
@@ -67,7 +70,7 @@ TEST(TinyProbabilities, AreCheckedAgainstTheModelAsAnyOther) {
     const double kt = std::lgamma(1.5) - std::lgamma(81 + 1.5) + std::lgamma(30.5) + std::lgamma(50.5) +
                       std::lgamma(1.5) - 3 * std::lgamma(0.5);
     for (const double tiny : {1e-12, 1e-160, 1e-300, 1e-310, least_number}) {
-        const ModelFit fit = check_model(rare_counts(rare_features(tiny)), false);
+        const ModelFit fit = check_model(*rare_features(tiny), rare_counts(rare_features(tiny)), false);
         const double expected =
             kt - 30 * std::log(0.3 + 0.2 * x) - 50 * std::log(0.7 - 0.2 * x) - std::log(x) - std::log(tiny);
         EXPECT_NEAR(fit.log_evidence, expected, 1e-3) << tiny;

@@ -22,6 +22,11 @@ Counts uniform_data(const Problem& problem, std::int64_t episodes, std::uint64_t
     return counts;
 }
 
+/// What uniform actions show of every learned step.
+std::vector<LikelihoodRows> uniform_rows(const Problem& problem, std::int64_t episodes, std::uint64_t seed) {
+    return likelihood_rows(problem.features(), uniform_data(problem, episodes, seed), false);
+}
+
 Problem garnet(Index features, int seed) {
     return make_builtin("builtin:garnet?states=5&actions=2&horizon=3&successors=4&concentration=1&features=" +
                         std::to_string(features) + "&seed=" + std::to_string(seed));
@@ -45,8 +50,7 @@ TEST(DeterminantRegret, IsAboveThatOfTheExactMixture) {
     int cases = 0;
     for (int seed = 1; seed <= 8; ++seed)
         for (const std::int64_t episodes : {3, 30, 300, 3000})
-            for (const LikelihoodRows& rows :
-                 likelihood_rows(uniform_data(garnet(2, seed), episodes, 1), false)) {
+            for (const LikelihoodRows& rows : uniform_rows(garnet(2, seed), episodes, 1)) {
                 const Vector weights = maximise_likelihood(rows).weights;
                 const double exact = -exact_mixture(rows, weights);
                 for (const bool thorough : {false, true})
@@ -62,7 +66,7 @@ TEST(LikelihoodSets, LieInTheirEllipsoids) {
     int inside = 0;
     for (int seed = 1; seed <= 10; ++seed)
         for (const std::int64_t episodes : {1, 10, 100, 1000, 10'000}) {
-            const auto rows = likelihood_rows(uniform_data(garnet(3 + seed % 3, seed), episodes, 2), false);
+            const auto rows = uniform_rows(garnet(3 + seed % 3, seed), episodes, 2);
             const auto sets = likelihood_sets(rows, {});
             Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 43);
             for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -94,8 +98,7 @@ TEST(LikelihoodSets, ShrinkWithDataAndKeepTheTruth) {
         double before = 1e9;
         bool covered = true;
         for (const std::int64_t episodes : {30, 300, 3000, 30'000}) {
-            const auto rows =
-                likelihood_rows(uniform_data(problem, episodes, static_cast<std::uint64_t>(seed)), false);
+            const auto rows = uniform_rows(problem, episodes, static_cast<std::uint64_t>(seed));
             const auto sets = likelihood_sets(rows, {});
             for (std::size_t k = 0; k < sets.size(); ++k)
                 covered = covered && contains(rows[k], sets[k], problem.truth()->row(static_cast<Index>(k)));
@@ -114,7 +117,7 @@ TEST(LikelihoodSets, ShrinkWithDataAndKeepTheTruth) {
 TEST(LikelihoodSupport, IsTheEndOfTheIntervalOfTwoWeights) {
     for (int seed = 1; seed <= 6; ++seed)
         for (const std::int64_t episodes : {5, 50, 5000}) {
-            const auto rows = likelihood_rows(uniform_data(garnet(2, seed), episodes, 3), false);
+            const auto rows = uniform_rows(garnet(2, seed), episodes, 3);
             const auto sets = likelihood_sets(rows, {});
             for (std::size_t k = 0; k < rows.size(); ++k)
                 for (const double sign : {1.0, -1.0}) {
@@ -137,7 +140,7 @@ TEST(LikelihoodSupport, IsTheEndOfTheIntervalOfTwoWeights) {
 TEST(LikelihoodSupport, IsAboveEveryMemberAndBelowTheEllipsoids) {
     for (int seed = 1; seed <= 6; ++seed)
         for (const std::int64_t episodes : {10, 300, 10'000}) {
-            const auto rows = likelihood_rows(uniform_data(garnet(4, seed), episodes, 4), false);
+            const auto rows = uniform_rows(garnet(4, seed), episodes, 4);
             const auto sets = likelihood_sets(rows, {});
             Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 44);
             for (int trial = 0; trial < 6; ++trial) {
@@ -192,7 +195,7 @@ TEST(LikelihoodSets, HaveEllipsoidsThatAreLittleLarger) {
     const auto check = [](const std::string& sizes, Index stride) {
         const Problem problem = make_builtin("builtin:garnet?horizon=5&concentration=1&seed=1&" + sizes);
         for (const auto& [episodes, allowed] : {std::pair{1000, 1.15}, {10'000, 1.06}}) {
-            const auto rows = likelihood_rows(uniform_data(problem, episodes, 1), false);
+            const auto rows = uniform_rows(problem, episodes, 1);
             const auto sets = likelihood_sets(rows, {.thorough = true});
             double total = 0;
             int pairs = 0;
@@ -218,7 +221,8 @@ TEST(LikelihoodSets, PoolHomogeneousSteps) {
     parts.truth = parts.truth->topRows(1).eval();
     const Problem problem(parts);
     const Counts counts = uniform_data(problem, 1000, 1);
-    const auto apart = likelihood_rows(counts, false), pooled = likelihood_rows(counts, true);
+    const auto apart = likelihood_rows(problem.features(), counts, false),
+               pooled = likelihood_rows(problem.features(), counts, true);
     ASSERT_EQ(pooled.size(), 1u);
     double observations = 0;
     for (const LikelihoodRows& rows : apart) observations += rows.observations;

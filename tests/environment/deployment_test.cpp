@@ -102,7 +102,7 @@ std::vector<std::int64_t> departures(const Counts& counts, Step h) {
 std::vector<std::int64_t> arrivals(const Counts& counts, Step h) {
     std::vector<std::int64_t> result(static_cast<std::size_t>(counts.shape().states), 0);
     for (std::size_t entry = 0; entry < counts.at(h).size(); ++entry) {
-        result[static_cast<std::size_t>(counts.features().targets()[entry])] += counts.at(h)[entry];
+        result[static_cast<std::size_t>(counts.successors().targets()[entry])] += counts.at(h)[entry];
     }
     return result;
 }

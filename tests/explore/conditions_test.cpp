@@ -67,11 +67,11 @@ TEST(KnowledgeConditions, SignedFeaturesHaveNoLikelihood) {
 
 TEST(KnowledgeConditions, CountsMustBeOfTheTask) {
     const Task task = garnet_task();
-    expect_says([&] { by_likelihood(task, Counts(garnet_task(6).features, 3)); }, "other base models");
+    expect_says([&] { by_likelihood(task, Counts(garnet_task(6).features, 3)); }, "other successors");
     expect_says([&] { by_likelihood(task, Counts(task.features, 4)); }, "shape");
     LikelihoodExplorer explorer(task, {});
     explorer.ask();
-    expect_says([&] { explorer.tell(Counts(garnet_task(6).features, 3)); }, "other base models");
+    expect_says([&] { explorer.tell(Counts(garnet_task(6).features, 3)); }, "other successors");
 }
 
 TEST(KnowledgeConditions, ARegressionMustBeOfTheTask) {

@@ -8,17 +8,8 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade::run_contradiction_test {
+namespace alidade::testing::run_contradiction_test {
 namespace {
-
-using testing::bytes_of;
-using testing::refusal;
-using testing::same;
-using testing::sample_checkpoint;
-using testing::sample_options;
-using testing::sample_result;
-using testing::says;
-using testing::TemporaryFolder;
 
 RunContradiction sample_contradiction() {
     RunContradiction found;
@@ -139,4 +130,4 @@ TEST(RunContradiction, FlippedBytesAreRefusedOrHarmless) {
 }
 
 }  // namespace
-}  // namespace alidade::run_contradiction_test
+}  // namespace alidade::testing::run_contradiction_test

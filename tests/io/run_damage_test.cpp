@@ -11,30 +11,8 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade::run_damage_test {
+namespace alidade::testing::run_damage_test {
 namespace {
-
-using testing::bytes_of;
-using testing::refusal;
-using testing::same;
-using testing::sample_checkpoint;
-using testing::sample_options;
-using testing::sample_result;
-using testing::says;
-using testing::TemporaryFolder;
-
-Problem small_problem() {
-    return Problem(testing::small_description());
-}
-
-/// The bytes of a run of 5 episodes.
-std::string sound_run() {
-    const TemporaryFolder folder;
-    const Problem problem = small_problem();
-    RunStore::create(folder.path(), problem, "p", sample_options())
-        .save(sample_checkpoint(problem, 5), sample_result(5));
-    return bytes_of(folder / "run.sqlite");
-}
 
 /// Whether the run is refused; otherwise everything in it must be what was written.
 bool refused_or_right(const std::filesystem::path& folder, Access access) {
@@ -182,4 +160,4 @@ TEST(DamagedRun, AReaderBesideAWriterThatComesAndGoesSeesWholeCheckpoints) {
 }
 
 }  // namespace
-}  // namespace alidade::run_damage_test
+}  // namespace alidade::testing::run_damage_test

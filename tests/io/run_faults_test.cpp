@@ -14,31 +14,10 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade::run_faults_test {
+namespace alidade::testing::run_faults_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::bytes_of;
-using testing::refusal;
-using testing::same;
-using testing::sample_checkpoint;
-using testing::sample_options;
-using testing::sample_result;
-using testing::says;
-using testing::TemporaryFolder;
-
-Problem small_problem() {
-    return Problem(testing::small_description());
-}
-
-std::string sound_run() {
-    const TemporaryFolder folder;
-    const Problem problem = small_problem();
-    RunStore::create(folder.path(), problem, "p", sample_options())
-        .save(sample_checkpoint(problem, 5), sample_result(5));
-    return bytes_of(folder / "run.sqlite");
-}
-
 /// The fault that `action` is refused for; nothing if it is not.
 std::optional<RunFault> fault_of(const std::function<void()>& action) {
     try {
@@ -238,4 +217,4 @@ TEST(RunFaults, MessagesCarryNoBytesThatATerminalWouldActOn) {
 }
 
 }  // namespace
-}  // namespace alidade::run_faults_test
+}  // namespace alidade::testing::run_faults_test

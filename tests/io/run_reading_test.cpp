@@ -12,20 +12,10 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade::run_reading_test {
+namespace alidade::testing::run_reading_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::bytes_of;
-using testing::same;
-using testing::sample_checkpoint;
-using testing::sample_options;
-using testing::sample_result;
-using testing::TemporaryFolder;
-
-Problem small_problem() {
-    return Problem(testing::small_description());
-}
 
 /// A writer in another process that saves as many checkpoints and is killed, so that nothing is tidied up.
 void save_and_be_killed(const fs::path& folder, std::int64_t episodes) {
@@ -182,4 +172,4 @@ TEST(RunReading, NoticesThatAnotherRunTookThePlace) {
 }
 
 }  // namespace
-}  // namespace alidade::run_reading_test
+}  // namespace alidade::testing::run_reading_test

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "alidade/io/run_store.hpp"
+#include "io/files.hpp"
+#include "io/small_problem.hpp"
 
 namespace alidade::testing {
 
@@ -64,6 +66,19 @@ inline bool same(const RunResult& a, const RunResult& b) {
     return a.evidence == b.evidence && a.episodes == b.episodes && a.replans == b.replans &&
            a.reward_free == b.reward_free && a.method == b.method && a.candidates == b.candidates &&
            a.stopped == b.stopped;
+}
+
+inline Problem small_problem() {
+    return Problem(small_description());
+}
+
+/// The bytes of a run of 5 episodes.
+inline std::string sound_run() {
+    const TemporaryFolder folder;
+    const Problem problem = small_problem();
+    RunStore::create(folder.path(), problem, "p", sample_options())
+        .save(sample_checkpoint(problem, 5), sample_result(5));
+    return bytes_of(folder / "run.sqlite");
 }
 
 }  // namespace alidade::testing

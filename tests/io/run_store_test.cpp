@@ -11,21 +11,8 @@
 #include "io/run_samples.hpp"
 #include "io/small_problem.hpp"
 
-namespace alidade::run_store_test {
+namespace alidade::testing::run_store_test {
 namespace {
-
-using testing::bytes_of;
-using testing::refusal;
-using testing::same;
-using testing::sample_checkpoint;
-using testing::sample_options;
-using testing::sample_result;
-using testing::says;
-using testing::TemporaryFolder;
-
-Problem small_problem() {
-    return Problem(testing::small_description());
-}
 
 std::set<std::string> names_in(const std::filesystem::path& folder) {
     std::set<std::string> names;
@@ -54,7 +41,7 @@ void expect_round_trip(const Problem& problem, const std::string& source) {
         EXPECT_EQ(store.options(), options);
         EXPECT_EQ(store.folder(), run);
         EXPECT_TRUE(same(store.checkpoint().value(), sample_checkpoint(problem, 12)));
-        EXPECT_EQ(&store.checkpoint()->counts.features(), &store.problem().features());
+        EXPECT_EQ(&store.checkpoint()->counts.successors(), &store.problem().features());
         const RunResult result = store.result().value();
         EXPECT_TRUE(same(result, sample_result(12)));
         EXPECT_EQ(result.spent.total, 1.5);
@@ -236,4 +223,4 @@ TEST(RunStore, WritesTheSameRowsForTheSameRun) {
 }
 
 }  // namespace
-}  // namespace alidade::run_store_test
+}  // namespace alidade::testing::run_store_test

@@ -77,10 +77,10 @@ TEST(Counts, TakeEpisodesThatEndedEarlyAndCameOften) {
     EXPECT_EQ(one.episodes(), 4);
 }
 
-TEST(FindEntry, FindsASuccessorOrSaysThereIsNone) {
+TEST(SuccessorMap, FindsASuccessorOrSaysThereIsNone) {
     const auto features = line();
-    EXPECT_EQ(find_entry(*features, 1, 2), 3);
-    EXPECT_EQ(find_entry(*features, 1, 0), -1);
+    EXPECT_EQ(features->find_entry(1, 2), 3);
+    EXPECT_EQ(features->find_entry(1, 0), -1);
 }
 
 }  // namespace

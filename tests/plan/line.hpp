@@ -1,16 +1,15 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 
 namespace alidade::testing {
 
 /// A line of `length` states: action 1 moves right (and stays at the end), action 0 stays.
-inline MixtureModel line(Index length, Index horizon) {
+inline TransitionModel line(Index length, Index horizon) {
     BaseKernel kernel{.name = "line", .rows = 2 * length, .columns = length, .offsets = {0}};
     for (Index s = 0; s < length; ++s) {
         for (const Index target : {s, std::min(s + 1, length - 1)}) {
@@ -19,9 +18,7 @@ inline MixtureModel line(Index length, Index horizon) {
             kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
         }
     }
-    auto features = std::make_shared<const FeatureMap>(
-        FeatureMap::from_base_kernels(length, 2, std::vector<BaseKernel>{kernel}));
-    return MixtureModel(features, horizon, StartLaw(State{0}), Matrix::Ones(1, 1));
+    return TransitionModel::from_kernel(kernel, 2, horizon, StartLaw(State{0}));
 }
 
 /// 0.1 for staying in state 0, 1 for being in the last state.

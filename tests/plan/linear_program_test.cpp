@@ -29,7 +29,7 @@ TEST(LinearProgram, FindsTheOptimalValueAndProvesIt) {
 TEST(LinearProgram, ActsSensiblyWhereItNeverComes) {
     // From state 0 going right is best, so at the last step but one nobody is at states 0 and 1. An action
     // there that is best against the dual values still goes for what can be had: 0.1 for staying at 0.
-    const MixtureModel model = testing::line(4, 6);
+    const TransitionModel model = testing::line(4, 6);
     const Plan plan = LinearProgramPlanner().plan(model, testing::line_reward(4, 6));
     EXPECT_NEAR(plan.claimed_value.value(), 3, 1e-9);
     EXPECT_EQ(plan.policy.action(5, 0), 0);

@@ -17,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// On a line of four states over six steps: going right is worth 3, staying 0.6.
 Measurement measured(std::int32_t action, std::optional<double> value, double accuracy) {
-    const MixtureModel model = line(4, 6);
+    const TransitionModel model = line(4, 6);
     const Policy policy = Policy::deterministic(model.shape(), std::vector<std::int32_t>(24, action));
     return measure(model, line_reward(4, 6), Plan{policy, value, accuracy});
 }
@@ -49,7 +49,7 @@ TEST(Measurement, TellsTrueClaimsFromFalseOnes) {
 }
 
 TEST(Measurement, RefusesOtherShapes) {
-    const MixtureModel model = line(4, 6);
+    const TransitionModel model = line(4, 6);
     EXPECT_THROW(measure(model, Reward::constant({4, 2, 5}, 0), Plan{Policy::uniform(model.shape()), 0.0, 0}),
                  InvalidArgument);
     EXPECT_THROW(measure(model, line_reward(4, 6), Plan{Policy::uniform({4, 2, 5}), 0.0, 0}),

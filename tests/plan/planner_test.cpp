@@ -100,7 +100,7 @@ TEST(Planners, ParametersHaveAMeaningAndTheirDefaultIsAllowed) {
 }
 
 TEST(Planners, ParametersReachThePlanner) {
-    const MixtureModel model = line(4, 6);
+    const TransitionModel model = line(4, 6);
     const Reward reward = line_reward(4, 6);
     const auto value = [&](const char* request) {
         return evaluate(model, make_planner(request)->plan(model, reward).policy, reward).value;
@@ -136,7 +136,7 @@ TEST(Planners, RefuseARewardOfAnotherShape) {
 
 TEST(Planner, APolicyOfAnotherShapeIsRefused) {
     class Careless final : public Planner {
-        Plan do_plan(const MixtureModel&, const Reward&) const override {
+        Plan do_plan(const TransitionModel&, const Reward&) const override {
             return Plan{Policy::uniform({2, 2, 2}), 0.0, 0};
         }
     };
@@ -148,7 +148,7 @@ TEST(Lookahead, MissesWhatIsBeyondItsSight) {
     // Four states, six steps. Going right at once reaches the end at step 3 and earns 1 at steps 3, 4, 5.
     // From state 0 the end is three moves away, so it is in sight from depth 4 on; shorter sight stays
     // for 0.1 a step, 0.6 in all.
-    const MixtureModel model = line(4, 6);
+    const TransitionModel model = line(4, 6);
     const Reward reward = line_reward(4, 6);
     for (const Index depth : {1, 2, 3}) {
         EXPECT_NEAR(LookaheadPlanner(depth).plan(model, reward).claimed_value.value(), 0.6, 1e-14) << depth;
@@ -187,7 +187,7 @@ TEST(Lookahead, OfOneStepIsGreedy) {
 
 TEST(Lookahead, MustSeeAtLeastOneStepAndClaimsNothing) {
     EXPECT_THROW(LookaheadPlanner(0), InvalidArgument);
-    const MixtureModel model = line(3, 4);
+    const TransitionModel model = line(3, 4);
     EXPECT_TRUE(std::isinf(LookaheadPlanner().plan(model, line_reward(3, 4)).claimed_accuracy));
 }
 

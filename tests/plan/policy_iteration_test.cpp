@@ -77,7 +77,7 @@ TEST(PolicyIteration, AnOptimalStartIsKeptEvenAmongTies) {
 
 TEST(PolicyIteration, RefusesNegativeSweepsAndOtherShapes) {
     EXPECT_THROW(PolicyIterationPlanner(std::nullopt, -1), InvalidArgument);
-    const MixtureModel model = testing::line(4, 6);
+    const TransitionModel model = testing::line(4, 6);
     EXPECT_THROW(PolicyIterationPlanner(Policy::uniform(shape)).plan(model, testing::line_reward(4, 6)),
                  InvalidArgument);
 }

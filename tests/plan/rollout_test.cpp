@@ -45,7 +45,7 @@ TEST(Rollout, OfAllStepsIsExact) {
 TEST(Rollout, OfOneStepFollowsTheBasePolicyAfterIt) {
     // Three states, three steps. After one step the base policy always goes right: from state 1 that earns
     // 0 at step 1 and 1 at step 2, from state 0 nothing. Staying first earns 0.1, going right 1.
-    const MixtureModel model = testing::line(3, 3);
+    const TransitionModel model = testing::line(3, 3);
     const Policy right = Policy::deterministic(model.shape(), std::vector<std::int32_t>(9, 1));
     const Plan plan = RolloutPlanner(1, right).plan(model, testing::line_reward(3, 3));
     EXPECT_EQ(plan.policy.action(0, 0), 1);

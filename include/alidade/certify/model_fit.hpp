@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "alidade/model/counts.hpp"
+#include "alidade/model/feature_map.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -48,6 +49,6 @@ struct ModelFit {
 ///
 /// With pooled steps E is the mean of two such products, of a predictor that pools the steps too and of one
 /// that does not: the second sees weights that change with the step.
-ModelFit check_model(const Counts& counts, bool homogeneous, double level = 0.01);
+ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homogeneous, double level = 0.01);
 
 }  // namespace alidade

@@ -58,7 +58,7 @@ public:
     explicit RobustPlanner(LearnedModel learned) : learned_(std::move(learned)) {}
 
 private:
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override;
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
     LearnedModel learned_;
 };

@@ -33,8 +33,10 @@ struct LikelihoodSetOptions {
     std::vector<double> predicted;
 };
 
-/// The transitions of every confidence set: one for each learned step, or one of all steps.
-std::vector<LikelihoodRows> likelihood_rows(const Counts& counts, bool homogeneous);
+/// The transitions of every confidence set: one for each learned step, or one of all steps. Throws
+/// InvalidArgument unless the counts are over the features' successors.
+std::vector<LikelihoodRows> likelihood_rows(const FeatureMap& features, const Counts& counts,
+                                            bool homogeneous);
 
 /// One set for each element of `rows`: with probability 1 - delta all contain their true weights, at all
 /// times at once. `starts` are warm starts, as many (or none).

@@ -6,8 +6,8 @@
 
 #include "alidade/environment/environment.hpp"
 #include "alidade/model/counts.hpp"
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/random/stream.hpp"
 #include "alidade/types.hpp"
 
@@ -45,8 +45,8 @@ private:
 /// The split over first states, and all of a batch of one episode, which is walked, draw from step H*S.
 class CountSplittingDeployer final : public Deployer {
 public:
-    CountSplittingDeployer(MixtureModel model, std::uint64_t seed);
-    /// `counts` must be over the model's features.
+    CountSplittingDeployer(TransitionModel model, std::uint64_t seed);
+    /// `counts` must be over the model's successors.
     void deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes,
                 Counts& counts) override;
 
@@ -64,7 +64,7 @@ private:
     void split_pair(Step h, Index pair, std::int64_t episodes, Stream& random,
                     std::span<std::int64_t> counts);
 
-    MixtureModel model_;
+    TransitionModel model_;
     std::uint64_t seed_;
     std::vector<double> start_weights_;
     Crowd here_, next_;

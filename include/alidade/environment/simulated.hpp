@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "alidade/environment/environment.hpp"
-#include "alidade/model/mixture_model.hpp"
+#include "alidade/model/transition_model.hpp"
 
 namespace alidade {
 
 /// A mixture model played step by step.
 class SimulatedEnvironment final : public Environment {
 public:
-    explicit SimulatedEnvironment(MixtureModel model);
+    explicit SimulatedEnvironment(TransitionModel model);
 
     const Shape& shape() const override { return model_.shape(); }
     State reset(Stream& random) override;
@@ -18,7 +18,7 @@ public:
     State step(Action action, Stream& random) override;
 
 private:
-    MixtureModel model_;
+    TransitionModel model_;
     std::vector<double> start_weights_;
     State state_ = 0;
     Step h_;

@@ -43,7 +43,7 @@ public:
     explicit ExternalPlanner(ExternalPlannerOptions options);
 
 private:
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override;
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
     ExternalPlannerOptions options_;
 };

@@ -8,7 +8,7 @@
 
 #include "alidade/io/npz.hpp"
 #include "alidade/model/base_kernel.hpp"
-#include "alidade/model/mixture_model.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/problem/problem.hpp"
 
 namespace alidade {
@@ -23,13 +23,13 @@ struct ModelNpzOptions {
 /// model is homogeneous, with `horizon` (one integer), `start` (S) and for each reward `rewards_NAME`
 /// (H, S, A). Memory does not grow with the array. Throws InvalidArgument with the path, the size and the
 /// limit if the array is larger than `options.largest_dense`.
-void write_dense_npz(const std::filesystem::path& path, const MixtureModel& model,
+void write_dense_npz(const std::filesystem::path& path, const TransitionModel& model,
                      std::span<const NamedReward> rewards = {}, const ModelNpzOptions& options = {});
 
 /// Writes the same as a sparse matrix that scipy.sparse.load_npz reads (`indices`, `indptr`, `data`, `shape`,
 /// `format`): row (h*S+s)*A+a of shape (H*S*A, S), or row s*A+a of shape (S*A, S) if the model is
 /// homogeneous; and `horizon`, `actions`, `start`, `rewards_NAME` as above. Zeros are not stored.
-void write_csr_npz(const std::filesystem::path& path, const MixtureModel& model,
+void write_csr_npz(const std::filesystem::path& path, const TransitionModel& model,
                    std::span<const NamedReward> rewards = {}, const ModelNpzOptions& options = {});
 
 /// A finite-horizon model as these files hold it.

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 
 namespace alidade {
 
@@ -16,7 +16,7 @@ struct PlanningFormat {
     std::string name;       ///< as typed: "json"
     std::string extension;  ///< with the dot
     std::string summary;    ///< one sentence
-    std::function<void(const std::filesystem::path&, const MixtureModel&, const Reward&)> write;
+    std::function<void(const std::filesystem::path&, const TransitionModel&, const Reward&)> write;
 };
 
 /// All such formats, the default first; docs/planners.md describes each.

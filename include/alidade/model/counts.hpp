@@ -5,21 +5,25 @@
 #include <vector>
 
 #include "alidade/model/episode.hpp"
-#include "alidade/model/feature_map.hpp"
 #include "alidade/model/shape.hpp"
+#include "alidade/model/successor_map.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
 
 /// How often each (step, state, action, successor) was seen, for steps 0 .. H-2: all that any of our
-/// estimators needs of the data. Arrays are over the feature map's entries.
+/// estimators needs of the data. Arrays are over the entries of a map of successors.
 class Counts {
 public:
-    Counts(SharedFeatures features, Index horizon);
+    Counts(SharedSuccessors successors, Index horizon);
 
     const Shape& shape() const noexcept { return shape_; }
-    const FeatureMap& features() const noexcept { return *features_; }
-    const SharedFeatures& shared_features() const noexcept { return features_; }
+    const SuccessorMap& successors() const noexcept { return *successors_; }
+    const SharedSuccessors& shared_successors() const noexcept { return successors_; }
+    /// Whether the entries are those of `successors`; in another map they mean nothing.
+    bool over(const SuccessorMap& successors) const {
+        return successors_.get() == &successors || *successors_ == successors;
+    }
     /// Episodes counted.
     std::int64_t episodes() const noexcept { return episodes_; }
     void add_episodes(std::int64_t episodes) { episodes_ += episodes; }
@@ -47,13 +51,10 @@ public:
     }
 
 private:
-    SharedFeatures features_;
+    SharedSuccessors successors_;
     Shape shape_;
     std::int64_t episodes_ = 0;
     std::vector<std::int64_t> values_;
 };
-
-/// The entry of (pair, successor), or -1 if the successor is not in the pair's support.
-Index find_entry(const FeatureMap& features, Index pair, State successor);
 
 }  // namespace alidade

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "alidade/model/base_kernel.hpp"
+#include "alidade/model/successor_map.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -28,10 +29,8 @@ struct SignedFeatures {
     double norm_bound = 1;              ///< B: the true weights satisfy |theta_h| <= B; B >= 1
 };
 
-/// phi(s,a,s'): for each state-action pair the list of its possible successors, ascending, and d
-/// contiguous numbers for each. An entry is a (pair, successor) position; counts, probabilities and
-/// witnesses are arrays over entries. Immutable.
-class FeatureMap {
+/// phi(s,a,s'): a map of successors with d contiguous numbers for each entry. Immutable.
+class FeatureMap : public SuccessorMap {
 public:
     /// From d base kernels over the same states and actions; a pair's support is the union of theirs.
     /// Rows must sum to one within 1e-9 and are scaled to do so up to rounding.
@@ -41,26 +40,13 @@ public:
     /// From signed features; `values` are kept as given.
     static FeatureMap from_features(const SignedFeatures& data);
 
-    Index states() const noexcept { return states_; }
-    Index actions() const noexcept { return actions_; }
     Index features() const noexcept { return features_; }  ///< d
-    Index pairs() const noexcept { return states_ * actions_; }
-    Index pair(State s, Action a) const noexcept { return s * actions_ + a; }
-    Index entries() const noexcept { return static_cast<Index>(targets_.size()); }
     FeatureKind kind() const noexcept { return kind_; }
     /// B; one for base models, whose weights are convex.
     double norm_bound() const noexcept { return norm_bound_; }
     /// Names of the base models; "feature 0", ... where none were given. Always d of them.
     const std::vector<std::string>& names() const noexcept { return names_; }
 
-    /// Entries of a pair are first_entry(pair) .. first_entry(pair+1)-1.
-    Index first_entry(Index pair) const noexcept { return offsets_[static_cast<std::size_t>(pair)]; }
-    Index successors(Index pair) const noexcept { return first_entry(pair + 1) - first_entry(pair); }
-    Index max_successors() const noexcept { return max_successors_; }
-    /// Next state of every entry.
-    std::span<const std::int32_t> targets() const noexcept { return targets_; }
-    /// Next states of one pair, ascending.
-    std::span<const std::int32_t> targets(Index pair) const noexcept;
     /// The d features of one entry.
     std::span<const double> phi(Index entry) const noexcept;
     /// All features, entry after entry.
@@ -76,13 +62,12 @@ public:
     bool operator==(const FeatureMap&) const = default;
 
 private:
-    FeatureMap() = default;
+    FeatureMap(SuccessorMap successors, Index features, std::vector<double> values)
+        : SuccessorMap(std::move(successors)), features_(features), values_(std::move(values)) {}
 
-    Index states_ = 0, actions_ = 0, features_ = 0, max_successors_ = 0;
+    Index features_;
     FeatureKind kind_ = FeatureKind::base_models;
     double norm_bound_ = 1;
-    std::vector<std::int64_t> offsets_;
-    std::vector<std::int32_t> targets_;
     std::vector<double> values_;
     std::vector<std::string> names_;
 };

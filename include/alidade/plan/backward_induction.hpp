@@ -1,8 +1,8 @@
 #pragma once
 
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -15,6 +15,6 @@ struct OptimalPlan {
 };
 
 /// Dynamic programming backwards from the horizon; exact up to rounding.
-OptimalPlan backward_induction(const MixtureModel& model, const Reward& reward);
+OptimalPlan backward_induction(const TransitionModel& model, const Reward& reward);
 
 }  // namespace alidade

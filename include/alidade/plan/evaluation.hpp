@@ -1,8 +1,8 @@
 #pragma once
 
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -14,9 +14,9 @@ struct Evaluation {
 };
 
 /// Evaluates any policy exactly.
-Evaluation evaluate(const MixtureModel& model, const Policy& policy, const Reward& reward);
+Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Reward& reward);
 
 /// Occupancy measures: row h, column s*A+a is the probability of (s, a) at step h. Rows sum to one.
-Matrix occupancy(const MixtureModel& model, const Policy& policy);
+Matrix occupancy(const TransitionModel& model, const Policy& policy);
 
 }  // namespace alidade

@@ -12,7 +12,7 @@ namespace alidade {
 /// accuracy is the gap to the dual values after they are lifted until they are feasible, so weak duality
 /// proves it.
 class LinearProgramPlanner final : public Planner {
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override;
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 };
 
 }  // namespace alidade

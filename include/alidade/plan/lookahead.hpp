@@ -14,7 +14,7 @@ public:
     explicit LookaheadPlanner(Index depth = 2);
 
 private:
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override;
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
     Index depth_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/plan/planner.hpp"
 
 namespace alidade {
@@ -23,6 +23,6 @@ struct Measurement {
 
 /// Checks a plan, believing nothing of it. "Up to rounding" is 1e-9 a step. Throws InvalidArgument if the
 /// shapes of model, reward and policy differ.
-Measurement measure(const MixtureModel& model, const Reward& reward, const Plan& plan);
+Measurement measure(const TransitionModel& model, const Reward& reward, const Plan& plan);
 
 }  // namespace alidade

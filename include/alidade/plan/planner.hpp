@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/request/arguments.hpp"
 
 namespace alidade {
@@ -28,10 +28,10 @@ class Planner {
 public:
     virtual ~Planner() = default;
     /// Throws InvalidArgument if the reward's shape is not the model's.
-    Plan plan(const MixtureModel& model, const Reward& reward) const;
+    Plan plan(const TransitionModel& model, const Reward& reward) const;
 
 private:
-    virtual Plan do_plan(const MixtureModel& model, const Reward& reward) const = 0;
+    virtual Plan do_plan(const TransitionModel& model, const Reward& reward) const = 0;
 };
 
 /// One line of the planner catalogue.

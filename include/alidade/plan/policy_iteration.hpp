@@ -20,7 +20,7 @@ public:
     explicit PolicyIterationPlanner(std::optional<Policy> start = std::nullopt, Index sweeps = 0);
 
 private:
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override;
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
     std::optional<Policy> start_;
     Index sweeps_;

@@ -17,7 +17,7 @@ public:
     explicit RolloutPlanner(Index depth = 1, std::optional<Policy> base = std::nullopt);
 
 private:
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override;
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
     Index depth_;
     std::optional<Policy> base_;

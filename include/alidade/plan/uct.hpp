@@ -24,7 +24,7 @@ public:
     explicit UctPlanner(const UctOptions& options = {});
 
 private:
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override;
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
     UctOptions options_;
 };

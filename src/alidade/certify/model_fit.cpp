@@ -113,8 +113,8 @@ void take_worst(const std::optional<Misfit>& candidate, std::optional<Misfit>& w
     if (candidate && (!worst || candidate->log_evidence > worst->log_evidence)) worst = candidate;
 }
 
-void check_pooled(const Counts& counts, const LikelihoodFit& fit, ModelFit& result) {
-    const FeatureMap& features = counts.features();
+void check_pooled(const FeatureMap& features, const Counts& counts, const LikelihoodFit& fit,
+                  ModelFit& result) {
     std::vector<std::int64_t> pooled(at(features.entries()), 0);
     Tally apart, together;
     for (Step h = 0; h < counts.shape().learned_steps(); ++h) {
@@ -129,21 +129,21 @@ void check_pooled(const Counts& counts, const LikelihoodFit& fit, ModelFit& resu
 
 }  // namespace
 
-ModelFit check_model(const Counts& counts, bool homogeneous, double level) {
+ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homogeneous, double level) {
     expects(level > 0 && level < 1, "level is {}; must be greater than 0 and less than 1", level);
-    const std::vector<LikelihoodRows> rows = likelihood_rows(counts, homogeneous);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(features, counts, homogeneous);
     ModelFit result;
     result.level = level;
     result.threshold = std::log(static_cast<double>(std::max<std::size_t>(1, rows.size())) / level);
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const LikelihoodFit fit = maximise_likelihood(rows[k]);
         if (homogeneous) {
-            check_pooled(counts, fit, result);
+            check_pooled(features, counts, fit, result);
             continue;
         }
         Tally tally;
         const auto step = static_cast<Step>(k);
-        add_pairs(counts.features(), counts.at(step), fit.weights, step, tally);
+        add_pairs(features, counts.at(step), fit.weights, step, tally);
         result.sets.push_back(log_evidence(tally, fit));
         take_worst(tally.worst, result.worst);
     }

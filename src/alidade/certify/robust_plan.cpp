@@ -88,7 +88,7 @@ Caution caution_of(const LearnedModel& learned, const Reward& reward, const Poli
             guaranteed(optimal.policy)};
 }
 
-Plan RobustPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+Plan RobustPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     expects(model.shape() == learned_.shape(), "the robust planner was made for a model of another shape");
     RobustPlan plan = robust_plan(learned_, reward);
     return {std::move(plan.policy), plan.caution.model_value, std::max(0.0, plan.caution.cost())};

@@ -202,18 +202,20 @@ double determinant_regret(const LikelihoodRows& rows, const Vector& weights, boo
     return least;
 }
 
-std::vector<LikelihoodRows> likelihood_rows(const Counts& counts, bool homogeneous) {
+std::vector<LikelihoodRows> likelihood_rows(const FeatureMap& features, const Counts& counts,
+                                            bool homogeneous) {
+    expects(counts.over(features), "counts are of other successors than the features'");
     const Index steps = counts.shape().learned_steps();
     std::vector<LikelihoodRows> result;
     if (!homogeneous) {
-        for (Step h = 0; h < steps; ++h) result.push_back(likelihood_rows(counts.features(), counts.at(h)));
+        for (Step h = 0; h < steps; ++h) result.push_back(likelihood_rows(features, counts.at(h)));
         return result;
     }
     if (steps == 0) return result;
-    std::vector<std::int64_t> pooled(at(counts.features().entries()), 0);
+    std::vector<std::int64_t> pooled(at(features.entries()), 0);
     for (Step h = 0; h < steps; ++h)
         std::ranges::transform(pooled, counts.at(h), pooled.begin(), std::plus<>());
-    result.push_back(likelihood_rows(counts.features(), pooled));
+    result.push_back(likelihood_rows(features, pooled));
     return result;
 }
 

@@ -12,7 +12,7 @@ void CountSplittingDeployer::Crowd::arrive(std::int32_t state, std::int64_t coun
     present += count;
 }
 
-CountSplittingDeployer::CountSplittingDeployer(MixtureModel model, std::uint64_t seed)
+CountSplittingDeployer::CountSplittingDeployer(TransitionModel model, std::uint64_t seed)
     : model_(std::move(model)), seed_(seed), start_weights_(start_weights(model_.start())) {
     const auto states = static_cast<std::size_t>(model_.shape().states);
     for (Crowd* crowd : {&here_, &next_}) {
@@ -20,7 +20,7 @@ CountSplittingDeployer::CountSplittingDeployer(MixtureModel model, std::uint64_t
         crowd->occupied.reserve(states);
     }
     cells_.resize(
-        std::max(static_cast<std::size_t>(model_.features().max_successors()), start_weights_.size()));
+        std::max(static_cast<std::size_t>(model_.successors().max_successors()), start_weights_.size()));
     actions_.resize(static_cast<std::size_t>(model_.shape().actions));
 }
 
@@ -28,8 +28,8 @@ void CountSplittingDeployer::deploy(const Policy& policy, std::int64_t first_epi
                                     Counts& counts) {
     const Shape& shape = model_.shape();
     expect_batch(shape, policy, first_episode, episodes, counts);
-    expects(counts.shared_features() == model_.shared_features() || counts.features() == model_.features(),
-            "the counts are over other features than the simulated model's");
+    expects(counts.over(model_.successors()),
+            "the counts are over other successors than the simulated model's");
     const auto stream_of = [&](Index address) {
         return Stream(seed_, Purpose::splitting, static_cast<std::uint64_t>(first_episode),
                       static_cast<std::uint64_t>(address));
@@ -66,7 +66,7 @@ void CountSplittingDeployer::walk(const Policy& policy, Stream& random, Counts& 
         const auto entry =
             static_cast<std::size_t>(sample_entry(random, model_, h, shape.pair(state, action)));
         ++counts.at(h)[entry];
-        state = model_.features().targets()[entry];
+        state = model_.successors().targets()[entry];
     }
 }
 
@@ -100,10 +100,10 @@ void CountSplittingDeployer::split_state(const Policy& policy, Step h, State s, 
 
 void CountSplittingDeployer::split_pair(Step h, Index pair, std::int64_t episodes, Stream& random,
                                         std::span<std::int64_t> counts) {
-    const FeatureMap& features = model_.features();
+    const SuccessorMap& successors = model_.successors();
     const auto law = model_.probabilities(h, pair);
-    const auto first = static_cast<std::size_t>(features.first_entry(pair));
-    const std::int32_t* const targets = features.targets().data() + first;
+    const auto first = static_cast<std::size_t>(successors.first_entry(pair));
+    const std::int32_t* const targets = successors.targets().data() + first;
     std::int64_t* const entries = counts.data() + first;
     const auto cells = std::span(cells_).first(law.size());
     split(random, episodes, law, cells);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/random/stream.hpp"
 #include "alidade/types.hpp"
@@ -48,8 +48,8 @@ inline Action sample_action(Stream& random, const Policy& policy, Step h, State 
 }
 
 /// The entry of a transition from `pair` at step h.
-inline Index sample_entry(Stream& random, const MixtureModel& model, Step h, Index pair) {
-    return model.features().first_entry(pair) + sample_categorical(random, model.probabilities(h, pair));
+inline Index sample_entry(Stream& random, const TransitionModel& model, Step h, Index pair) {
+    return model.successors().first_entry(pair) + sample_categorical(random, model.probabilities(h, pair));
 }
 
 /// As sample_multinomial, at a cost that also suits few trials.

@@ -7,7 +7,7 @@
 
 namespace alidade {
 
-SimulatedEnvironment::SimulatedEnvironment(MixtureModel model)
+SimulatedEnvironment::SimulatedEnvironment(TransitionModel model)
     : model_(std::move(model)), start_weights_(start_weights(model_.start())), h_(model_.shape().horizon) {}
 
 State SimulatedEnvironment::reset(Stream& random) {
@@ -23,7 +23,7 @@ State SimulatedEnvironment::step(Action action, Stream& random) {
     expects(action >= 0 && action < shape.actions, "action {} at step {}; must be 0 to {}", action, h_,
             shape.actions - 1);
     const Index entry = sample_entry(random, model_, h_, shape.pair(state_, action));
-    state_ = model_.features().targets()[static_cast<std::size_t>(entry)];
+    state_ = model_.successors().targets()[static_cast<std::size_t>(entry)];
     ++h_;
     return state_;
 }

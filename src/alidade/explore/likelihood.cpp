@@ -54,11 +54,9 @@ double value_of(const Matrix& gram, FisherBonus bonus, double allowance) {
     return std::min(1.0, 0.5 * std::sqrt(2 * allowance * leading_eigenvalue(gram)));
 }
 
-/// Counts are of entries, which mean nothing in another feature map.
 void require_counts_of(const Task& task, const Counts& counts) {
     expects(counts.shape() == task.shape(), "counts have another shape than the problem");
-    expects(counts.shared_features() == task.features || counts.features() == *task.features,
-            "counts are of other base models than the problem's");
+    expects(counts.over(*task.features), "counts are of other successors than the problem's");
 }
 
 }  // namespace
@@ -105,7 +103,7 @@ Deployment LikelihoodExplorer::repeat() const {
 }
 
 void LikelihoodExplorer::replan() {
-    const std::vector<LikelihoodRows> rows = likelihood_rows(counts_, task_.homogeneous);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task_.features, counts_, task_.homogeneous);
     const Matrix& basis = tangent_.space.basis;
     const Index p = basis.cols();
     std::vector<Vector> before = std::move(smoothed_);
@@ -202,7 +200,7 @@ void LikelihoodExplorer::tell(const Counts& counts) {
 
 // The smoothed weights were fixed before the batch, so they predict each of its transitions honestly.
 void LikelihoodExplorer::predict(const Counts& counts) {
-    const std::vector<LikelihoodRows> rows = likelihood_rows(counts, task_.homogeneous);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task_.features, counts, task_.homogeneous);
     for (std::size_t k = 0; k < rows.size(); ++k)
         for (Index row = 0; row < rows[k].size(); ++row)
             predicted_[k] +=
@@ -211,7 +209,7 @@ void LikelihoodExplorer::predict(const Counts& counts) {
 }
 
 bool LikelihoodExplorer::determinant_doubled() const {
-    const std::vector<LikelihoodRows> rows = likelihood_rows(counts_, task_.homogeneous);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task_.features, counts_, task_.homogeneous);
     const Matrix& basis = tangent_.space.basis;
     double grown = 0;
     for (std::size_t k = 0; k < rows.size(); ++k)
@@ -239,7 +237,7 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const Exp
     expects(refusal.empty(), "{}", refusal);
     require_counts_of(task, counts);
     wanted.delta = options.delta;
-    const std::vector<LikelihoodRows> rows = likelihood_rows(counts, task.homogeneous);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
     const std::vector<LikelihoodSet> sets = likelihood_sets(rows, wanted, starts);
     std::vector<ConfidenceSet> ellipsoids;
     ellipsoids.reserve(sets.size());

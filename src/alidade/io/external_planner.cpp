@@ -113,7 +113,7 @@ ExternalPlanner::ExternalPlanner(ExternalPlannerOptions options) : options_(std:
     find_planning_format(options_.format);
 }
 
-Plan ExternalPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+Plan ExternalPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     const PlanningFormat& format = find_planning_format(options_.format);
     const Workplace folder(options_.folder);
     const std::filesystem::path model_file = folder / ("model" + format.extension);

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::string_view reward_prefix = "rewards_";
 
-Index stored_steps(const MixtureModel& model) {
+Index stored_steps(const TransitionModel& model) {
     return model.homogeneous() ? 1 : model.shape().horizon;
 }
 
-void write_surroundings(NpzWriter& out, const MixtureModel& model, std::span<const NamedReward> rewards,
+void write_surroundings(NpzWriter& out, const TransitionModel& model, std::span<const NamedReward> rewards,
                         const std::string& path) {
     const Shape& shape = model.shape();
     out.add("horizon", NpyArray::of_integers({}, {shape.horizon}));
@@ -152,7 +152,7 @@ std::vector<NamedReward> rewards_of(NpzArrays& arrays, const Shape& shape, std::
 
 }  // namespace
 
-void write_dense_npz(const std::filesystem::path& path, const MixtureModel& model,
+void write_dense_npz(const std::filesystem::path& path, const TransitionModel& model,
                      std::span<const NamedReward> rewards, const ModelNpzOptions& options) {
     const Shape& shape = model.shape();
     const Index steps = stored_steps(model);
@@ -172,7 +172,7 @@ void write_dense_npz(const std::filesystem::path& path, const MixtureModel& mode
     for (Step h = 0; h < steps; ++h)
         for (Index pair = 0; pair < shape.pairs(); ++pair) {
             std::fill(row.begin(), row.end(), 0.0);
-            const auto targets = model.features().targets(pair);
+            const auto targets = model.successors().targets(pair);
             const auto probabilities = model.probabilities(h, pair);
             for (std::size_t i = 0; i < targets.size(); ++i) row[at(targets[i])] = probabilities[i];
             out.push(row);
@@ -183,7 +183,7 @@ void write_dense_npz(const std::filesystem::path& path, const MixtureModel& mode
     file.commit();
 }
 
-void write_csr_npz(const std::filesystem::path& path, const MixtureModel& model,
+void write_csr_npz(const std::filesystem::path& path, const TransitionModel& model,
                    std::span<const NamedReward> rewards, const ModelNpzOptions& options) {
     const Shape& shape = model.shape();
     const Index steps = stored_steps(model), rows = steps * shape.pairs();
@@ -204,7 +204,7 @@ void write_csr_npz(const std::filesystem::path& path, const MixtureModel& model,
     out.begin("indices", width, {stored});
     for (Step h = 0; h < steps; ++h) {
         const auto probabilities = model.probabilities(h);
-        const auto targets = model.features().targets();
+        const auto targets = model.successors().targets();
         for (std::size_t e = 0; e < probabilities.size(); ++e)
             if (probabilities[e] != 0) out.push_integer(targets[e]);
     }

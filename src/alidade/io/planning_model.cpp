@@ -17,9 +17,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void write_json_model(const std::filesystem::path& path, const MixtureModel& model, const Reward& reward) {
+void write_json_model(const std::filesystem::path& path, const TransitionModel& model, const Reward& reward) {
     const Shape& shape = model.shape();
-    const FeatureMap& features = model.features();
+    const SuccessorMap& successors = model.successors();
     ordered_json document;
     document["format"] = "alidade-model";
     document["version"] = 1;
@@ -30,30 +30,31 @@ void write_json_model(const std::filesystem::path& path, const MixtureModel& mod
     for (const auto& [state, probability] : model.start().atoms())
         document["start"].push_back({state, probability});
     ordered_json offsets = ordered_json::array();
-    for (Index pair = 0; pair <= shape.pairs(); ++pair) offsets.push_back(features.first_entry(pair));
+    for (Index pair = 0; pair <= shape.pairs(); ++pair) offsets.push_back(successors.first_entry(pair));
     document["offsets"] = std::move(offsets);
-    document["targets"] = features.targets();
+    document["targets"] = successors.targets();
     // What is the same at all steps is written once.
     ordered_json& probabilities = document["probabilities"] = ordered_json::array();
-    for (Step h = 0; h < model.weights().rows(); ++h) probabilities.push_back(model.probabilities(h));
+    for (Step h = 0; h < (model.homogeneous() ? 1 : shape.horizon); ++h)
+        probabilities.push_back(model.probabilities(h));
     ordered_json& rewards = document["rewards"] = ordered_json::array();
     for (Step h = 0; h < (reward.stationary() ? 1 : shape.horizon); ++h) rewards.push_back(reward.at(h));
     write_text(path, document.dump() + "\n");
 }
 
-void write_npz_model(const std::filesystem::path& path, const MixtureModel& model, const Reward& reward) {
+void write_npz_model(const std::filesystem::path& path, const TransitionModel& model, const Reward& reward) {
     const Shape& shape = model.shape();
-    const FeatureMap& features = model.features();
-    const Index entries = features.entries();
+    const SuccessorMap& successors = model.successors();
+    const Index entries = successors.entries();
     std::vector<std::int64_t> indptr{0}, indices;
     std::vector<double> data, rewards, start(static_cast<std::size_t>(shape.states), 0.0);
     indptr.reserve(static_cast<std::size_t>(shape.horizon * shape.pairs() + 1));
     for (Step h = 0; h < shape.horizon; ++h) {
         const auto probabilities = model.probabilities(h);
         data.insert(data.end(), probabilities.begin(), probabilities.end());
-        indices.insert(indices.end(), features.targets().begin(), features.targets().end());
+        indices.insert(indices.end(), successors.targets().begin(), successors.targets().end());
         for (Index pair = 1; pair <= shape.pairs(); ++pair)
-            indptr.push_back(h * entries + features.first_entry(pair));
+            indptr.push_back(h * entries + successors.first_entry(pair));
         rewards.insert(rewards.end(), reward.at(h).begin(), reward.at(h).end());
     }
     for (const auto& [state, probability] : model.start().atoms())
@@ -85,9 +86,8 @@ std::vector<PlanningFormat> all_formats() {
         if (!points || known) continue;
         formats.push_back(
             {format.name, format.extensions.front(), format.summary + " The unrolled model.",
-             [&format](const std::filesystem::path& path, const MixtureModel& model, const Reward& reward) {
-                 write_model(format, path, UnrolledModel(model, reward));
-             }});
+             [&format](const std::filesystem::path& path, const TransitionModel& model,
+                       const Reward& reward) { write_model(format, path, UnrolledModel(model, reward)); }});
     }
     return formats;
 }

@@ -194,9 +194,9 @@ struct RunStore::Connection {
                 printable(folder.native()));
         const Counts& counts = checkpoint.counts;
         const Problem& problem = identity->problem;
-        expects(
-            counts.shape() == problem.shape() && counts.features().entries() == problem.features().entries(),
-            "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
+        expects(counts.shape() == problem.shape() &&
+                    counts.successors().entries() == problem.features().entries(),
+                "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
         try {
             Transaction transaction(*database, Transaction::Kind::write);
             write_checkpoint(*database, checkpoint);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int32_t end_label = 0, start_label = 1;
 
-std::vector<std::pair<State, double>> first_states(const MixtureModel& model) {
+std::vector<std::pair<State, double>> first_states(const TransitionModel& model) {
     std::vector<std::pair<State, double>> result;
     for (const auto& atom : model.start().atoms())
         if (atom.second > 0) result.push_back(atom);
@@ -15,7 +15,7 @@ std::vector<std::pair<State, double>> first_states(const MixtureModel& model) {
     return result;
 }
 
-ExplicitHeader header_of(const MixtureModel& model) {
+ExplicitHeader header_of(const TransitionModel& model) {
     const Shape& shape = model.shape();
     const auto start = first_states(model);
     const Index end = shape.horizon * shape.states;
@@ -51,7 +51,7 @@ void close_choice(double reward, ExplicitState& row) {
 
 }  // namespace
 
-UnrolledModel::UnrolledModel(const MixtureModel& model, const Reward& reward)
+UnrolledModel::UnrolledModel(const TransitionModel& model, const Reward& reward)
     : ExplicitRows(header_of(model)), model_(model), reward_(reward), start_(first_states(model)) {}
 
 void UnrolledModel::do_read(Index state, ExplicitState& row) const {
@@ -74,7 +74,7 @@ void UnrolledModel::do_read(Index state, ExplicitState& row) const {
         if (h + 1 == shape.horizon) {
             add_branch(end, 1, row);
         } else {
-            const auto targets = model_.features().targets(pair);
+            const auto targets = model_.successors().targets(pair);
             const auto probabilities = model_.probabilities(h, pair);
             for (std::size_t i = 0; i < targets.size(); ++i)
                 if (probabilities[i] > 0)

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "alidade/io/explicit_model.hpp"
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 
 namespace alidade {
 
@@ -17,12 +17,12 @@ namespace alidade {
 class UnrolledModel final : public ExplicitRows {
 public:
     /// Model and reward must outlive it and have the same shape.
-    UnrolledModel(const MixtureModel& model, const Reward& reward);
+    UnrolledModel(const TransitionModel& model, const Reward& reward);
 
 private:
     void do_read(Index state, ExplicitState& row) const override;
 
-    const MixtureModel& model_;
+    const TransitionModel& model_;
     const Reward& reward_;
     std::vector<std::pair<State, double>> start_;  // of positive probability, ascending
 };

@@ -7,27 +7,27 @@
 
 namespace alidade {
 
-Counts::Counts(SharedFeatures features, Index horizon) : features_(std::move(features)) {
-    expects(features_ != nullptr, "counts need features");
-    shape_ = {features_->states(), features_->actions(), horizon};
+Counts::Counts(SharedSuccessors successors, Index horizon) : successors_(std::move(successors)) {
+    expects(successors_ != nullptr, "counts need a map of successors");
+    shape_ = {successors_->states(), successors_->actions(), horizon};
     validate(shape_);
-    values_.assign(static_cast<std::size_t>(shape_.learned_steps() * features_->entries()), 0);
+    values_.assign(static_cast<std::size_t>(shape_.learned_steps() * successors_->entries()), 0);
 }
 
 std::span<const std::int64_t> Counts::at(Step h) const noexcept {
-    const auto entries = static_cast<std::size_t>(features_->entries());
+    const auto entries = static_cast<std::size_t>(successors_->entries());
     return std::span(values_).subspan(static_cast<std::size_t>(h) * entries, entries);
 }
 
 std::span<std::int64_t> Counts::at(Step h) noexcept {
-    const auto entries = static_cast<std::size_t>(features_->entries());
+    const auto entries = static_cast<std::size_t>(successors_->entries());
     return std::span(values_).subspan(static_cast<std::size_t>(h) * entries, entries);
 }
 
 std::int64_t Counts::visits(Step h, Index pair) const noexcept {
     std::int64_t sum = 0;
     const auto counts = at(h);
-    for (Index e = features_->first_entry(pair); e < features_->first_entry(pair + 1); ++e)
+    for (Index e = successors_->first_entry(pair); e < successors_->first_entry(pair + 1); ++e)
         sum += counts[static_cast<std::size_t>(e)];
     return sum;
 }
@@ -52,7 +52,7 @@ void Counts::add(std::span<const State> states, std::span<const Action> actions,
         expects(actions[h] >= 0 && actions[h] < shape_.actions, "action {} at step {}; must be 0 to {}",
                 actions[h], h, shape_.actions - 1);
     const auto entry_of = [&](std::size_t h) {
-        return find_entry(*features_, shape_.pair(states[h], actions[h]), states[h + 1]);
+        return successors_->find_entry(shape_.pair(states[h], actions[h]), states[h + 1]);
     };
     for (std::size_t h = 0; h + 1 < states.size(); ++h)
         if (entry_of(h) < 0)
@@ -76,13 +76,6 @@ Counts& Counts::operator+=(const Counts& other) {
 void Counts::clear() {
     std::ranges::fill(values_, 0);
     episodes_ = 0;
-}
-
-Index find_entry(const FeatureMap& features, Index pair, State successor) {
-    const auto targets = features.targets(pair);
-    const auto place = std::ranges::lower_bound(targets, successor);
-    if (place == targets.end() || *place != successor) return -1;
-    return features.first_entry(pair) + (place - targets.begin());
 }
 
 }  // namespace alidade

@@ -86,15 +86,12 @@ FeatureMap FeatureMap::from_base_kernels(Index states, Index actions, std::span<
     const std::size_t d = kernels.size();
     for (std::size_t i = 0; i < d; ++i) check_kernel(kernels[i], label(kernels[i], i), states, actions);
 
-    FeatureMap map;
-    map.states_ = states;
-    map.actions_ = actions;
-    map.features_ = static_cast<Index>(d);
-    for (std::size_t i = 0; i < d; ++i) map.names_.push_back(label(kernels[i], i));
-    map.offsets_.reserve(at(map.pairs() + 1));
-    map.offsets_.push_back(0);
-    std::vector<std::int32_t> support;
-    for (Index pair = 0; pair < map.pairs(); ++pair) {
+    const Index pairs = states * actions;
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::int32_t> targets, support;
+    std::vector<double> values;
+    offsets.reserve(at(pairs + 1));
+    for (Index pair = 0; pair < pairs; ++pair) {
         support.clear();
         for (const BaseKernel& kernel : kernels)
             for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e)
@@ -102,23 +99,25 @@ FeatureMap FeatureMap::from_base_kernels(Index states, Index actions, std::span<
                     support.push_back(static_cast<std::int32_t>(kernel.targets[at(e)]));
         std::ranges::sort(support);
         support.erase(std::unique(support.begin(), support.end()), support.end());
-        const std::size_t first = map.targets_.size();
-        map.targets_.insert(map.targets_.end(), support.begin(), support.end());
-        map.values_.resize(map.targets_.size() * d, 0.0);
+        const std::size_t first = targets.size();
+        targets.insert(targets.end(), support.begin(), support.end());
+        values.resize(targets.size() * d, 0.0);
         for (std::size_t i = 0; i < d; ++i) {
             const BaseKernel& kernel = kernels[i];
             for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e) {
                 if (!(kernel.probabilities[at(e)] > 0)) continue;
                 const auto place = std::ranges::lower_bound(support, kernel.targets[at(e)]) - support.begin();
-                map.values_[(first + at(place)) * d + i] += kernel.probabilities[at(e)];
+                values[(first + at(place)) * d + i] += kernel.probabilities[at(e)];
             }
         }
         for (std::size_t i = 0; i < d; ++i)
-            detail::normalise(map.values_.data() + first * d + i, static_cast<Index>(support.size()),
-                              map.features_);
-        map.offsets_.push_back(static_cast<std::int64_t>(map.targets_.size()));
-        map.max_successors_ = std::max(map.max_successors_, static_cast<Index>(support.size()));
+            detail::normalise(values.data() + first * d + i, static_cast<Index>(support.size()),
+                              static_cast<Index>(d));
+        offsets.push_back(static_cast<std::int64_t>(targets.size()));
     }
+    FeatureMap map({states, actions, std::move(offsets), std::move(targets)}, static_cast<Index>(d),
+                   std::move(values));
+    for (std::size_t i = 0; i < d; ++i) map.names_.push_back(label(kernels[i], i));
     return map;
 }
 
@@ -134,14 +133,9 @@ FeatureMap FeatureMap::from_features(const SignedFeatures& data) {
             "features: {} values for {} entries; must be {} (features times entries)", data.values.size(),
             data.targets.size(), data.targets.size() * at(data.features));
 
-    FeatureMap map;
-    map.states_ = data.states;
-    map.actions_ = data.actions;
-    map.features_ = data.features;
-    map.kind_ = FeatureKind::general;
-    map.norm_bound_ = data.norm_bound;
-    for (Index i = 0; i < data.features; ++i) map.names_.push_back(fmt::format("feature {}", i));
-    map.offsets_.push_back(0);
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::int32_t> targets;
+    std::vector<double> values;
     const std::size_t d = at(data.features);
     for (Index pair = 0; pair < pairs; ++pair) {
         std::vector<std::int64_t> order;
@@ -157,23 +151,23 @@ FeatureMap FeatureMap::from_features(const SignedFeatures& data) {
             expects(k == 0 || target != data.targets[at(order[k - 1])],
                     "features: state {}, action {} lists successor {} twice", pair / data.actions,
                     pair % data.actions, target);
-            map.targets_.push_back(static_cast<std::int32_t>(target));
+            targets.push_back(static_cast<std::int32_t>(target));
             for (std::size_t i = 0; i < d; ++i) {
                 const double value = data.values[at(order[k]) * d + i];
                 expects(std::isfinite(value),
                         "features: feature {} of state {}, action {} to {} is {}; must be finite", i,
                         pair / data.actions, pair % data.actions, target, value);
-                map.values_.push_back(value);
+                values.push_back(value);
             }
         }
-        map.offsets_.push_back(static_cast<std::int64_t>(map.targets_.size()));
-        map.max_successors_ = std::max(map.max_successors_, static_cast<Index>(order.size()));
+        offsets.push_back(static_cast<std::int64_t>(targets.size()));
     }
+    FeatureMap map({data.states, data.actions, std::move(offsets), std::move(targets)}, data.features,
+                   std::move(values));
+    map.kind_ = FeatureKind::general;
+    map.norm_bound_ = data.norm_bound;
+    for (Index i = 0; i < data.features; ++i) map.names_.push_back(fmt::format("feature {}", i));
     return map;
-}
-
-std::span<const std::int32_t> FeatureMap::targets(Index pair) const noexcept {
-    return std::span(targets_).subspan(at(first_entry(pair)), at(successors(pair)));
 }
 
 std::span<const double> FeatureMap::phi(Index entry) const noexcept {
@@ -183,7 +177,7 @@ std::span<const double> FeatureMap::phi(Index entry) const noexcept {
 Vector FeatureMap::phi_value(Index pair, std::span<const double> value) const {
     Vector sum = Vector::Zero(features_);
     for (Index e = first_entry(pair); e < first_entry(pair + 1); ++e) {
-        const double v = value[at(targets_[at(e)])];
+        const double v = value[at(targets()[at(e)])];
         const std::span<const double> f = phi(e);
         for (Index i = 0; i < features_; ++i) sum[i] += v * f[at(i)];
     }
@@ -193,13 +187,13 @@ Vector FeatureMap::phi_value(Index pair, std::span<const double> value) const {
 BaseKernel FeatureMap::base_kernel(Index feature) const {
     expects(kind_ == FeatureKind::base_models, "a map of general features has no base kernels");
     expects(feature >= 0 && feature < features_, "base model {}; must be 0 to {}", feature, features_ - 1);
-    BaseKernel kernel{.name = names_[at(feature)], .rows = pairs(), .columns = states_};
+    BaseKernel kernel{.name = names_[at(feature)], .rows = pairs(), .columns = states()};
     kernel.offsets.push_back(0);
     for (Index pair = 0; pair < pairs(); ++pair) {
         for (Index e = first_entry(pair); e < first_entry(pair + 1); ++e) {
             const double p = phi(e)[at(feature)];
             if (p == 0) continue;
-            kernel.targets.push_back(targets_[at(e)]);
+            kernel.targets.push_back(targets()[at(e)]);
             kernel.probabilities.push_back(p);
         }
         kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));

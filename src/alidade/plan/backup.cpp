@@ -9,13 +9,13 @@ void expect_same_shape(const Shape& model, const Shape& other, const char* what)
             what, other.states, other.actions, other.horizon, model.states, model.actions, model.horizon);
 }
 
-void optimal_backup(const MixtureModel& model, const Reward& reward, Step h, const double* next,
+void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, const double* next,
                     double* value, std::int32_t* action) {
-    const FeatureMap& features = model.features();
+    const SuccessorMap& successors = model.successors();
     const Index states = model.shape().states;
     const Index actions = model.shape().actions;
     const double* const probabilities = model.probabilities(h).data();
-    const std::int32_t* const targets = features.targets().data();
+    const std::int32_t* const targets = successors.targets().data();
     const double* const rewards = reward.at(h).data();
 
     Index pair = 0;
@@ -26,7 +26,7 @@ void optimal_backup(const MixtureModel& model, const Reward& reward, Step h, con
         for (Action a = 0; a < actions; ++a, ++pair) {
             double total = rewards[pair];
             if (next != nullptr) {
-                const Index end = features.first_entry(pair + 1);
+                const Index end = successors.first_entry(pair + 1);
                 total += expect_entries(probabilities, targets, begin, end, next);
                 begin = end;
             }

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -22,7 +22,7 @@ void expect_same_shape(const Shape& model, const Shape& other, const char* what)
 
 /// The Bellman backup of step h: value[s] = max over a of r_h(s,a) + E[next(s') | s,a], and the first
 /// action that attains it. All arrays have one number a state. A null `next` stands for zero.
-void optimal_backup(const MixtureModel& model, const Reward& reward, Step h, const double* next,
+void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, const double* next,
                     double* value, std::int32_t* action);
 
 }  // namespace alidade

@@ -7,7 +7,7 @@
 
 namespace alidade {
 
-OptimalPlan backward_induction(const MixtureModel& model, const Reward& reward) {
+OptimalPlan backward_induction(const TransitionModel& model, const Reward& reward) {
     const Shape& shape = model.shape();
     expect_same_shape(shape, reward.shape(), "reward");
     const auto states = static_cast<std::size_t>(shape.states);

@@ -18,7 +18,7 @@ namespace alidade {
 namespace {
 
 class BackwardInductionPlanner final : public Planner {
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override {
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override {
         OptimalPlan optimal = backward_induction(model, reward);
         return Plan{std::move(optimal.policy), optimal.value, 0.0};
     }
@@ -53,7 +53,7 @@ public:
     FromNamedPolicy(NamedPolicy start, Make make) : start_(start), make_(std::move(make)) {}
 
 private:
-    Plan do_plan(const MixtureModel& model, const Reward& reward) const override {
+    Plan do_plan(const TransitionModel& model, const Reward& reward) const override {
         const Shape& shape = model.shape();
         const std::vector<std::int32_t> first(static_cast<std::size_t>(shape.horizon * shape.states), 0);
         return make_(start_ == NamedPolicy::first ? Policy::deterministic(shape, first)

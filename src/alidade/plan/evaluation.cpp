@@ -35,12 +35,12 @@ private:
 
 }  // namespace
 
-Evaluation evaluate(const MixtureModel& model, const Policy& policy, const Reward& reward) {
+Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Reward& reward) {
     const Shape& shape = model.shape();
     expect_same_shape(shape, policy.shape(), "policy");
     expect_same_shape(shape, reward.shape(), "reward");
-    const FeatureMap& features = model.features();
-    const std::int32_t* const targets = features.targets().data();
+    const SuccessorMap& successors = model.successors();
+    const std::int32_t* const targets = successors.targets().data();
     const ActionLaw law(policy);
 
     std::vector<double> next(static_cast<std::size_t>(shape.states), 0.0);
@@ -57,8 +57,8 @@ Evaluation evaluate(const MixtureModel& model, const Policy& policy, const Rewar
                 const Index pair = shape.pair(s, a);
                 double earned = rewards[pair];
                 if (!last) {
-                    earned += expect_entries(probabilities, targets, features.first_entry(pair),
-                                             features.first_entry(pair + 1), next.data());
+                    earned += expect_entries(probabilities, targets, successors.first_entry(pair),
+                                             successors.first_entry(pair + 1), next.data());
                 }
                 total += probability * earned;
             });
@@ -71,11 +71,11 @@ Evaluation evaluate(const MixtureModel& model, const Policy& policy, const Rewar
     return result;
 }
 
-Matrix occupancy(const MixtureModel& model, const Policy& policy) {
+Matrix occupancy(const TransitionModel& model, const Policy& policy) {
     const Shape& shape = model.shape();
     expect_same_shape(shape, policy.shape(), "policy");
-    const FeatureMap& features = model.features();
-    const std::int32_t* const targets = features.targets().data();
+    const SuccessorMap& successors = model.successors();
+    const std::int32_t* const targets = successors.targets().data();
     const ActionLaw law(policy);
 
     std::vector<double> here(static_cast<std::size_t>(shape.states), 0.0);
@@ -95,7 +95,7 @@ Matrix occupancy(const MixtureModel& model, const Policy& policy) {
                 const Index pair = shape.pair(s, a);
                 const double mass = reached * probability;
                 row[pair * shape.horizon] = mass;
-                for (Index entry = features.first_entry(pair); entry < features.first_entry(pair + 1);
+                for (Index entry = successors.first_entry(pair); entry < successors.first_entry(pair + 1);
                      ++entry) {
                     next[static_cast<std::size_t>(targets[entry])] += mass * probabilities[entry];
                 }

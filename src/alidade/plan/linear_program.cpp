@@ -33,10 +33,10 @@ struct Columns {
     std::vector<double> values, costs;
 };
 
-Columns columns_of(const MixtureModel& model, const Reward& reward) {
+Columns columns_of(const TransitionModel& model, const Reward& reward) {
     const Shape& shape = model.shape();
-    const FeatureMap& features = model.features();
-    const Index nonzeros = shape.horizon * shape.pairs() + (shape.horizon - 1) * features.entries();
+    const SuccessorMap& successors = model.successors();
+    const Index nonzeros = shape.horizon * shape.pairs() + (shape.horizon - 1) * successors.entries();
     expects(nonzeros <= std::numeric_limits<int>::max(),
             "the linear program has {} numbers, more than its solver can count (2^31 - 1); use "
             "backward-induction",
@@ -53,7 +53,7 @@ Columns columns_of(const MixtureModel& model, const Reward& reward) {
             result.values.push_back(1);
             if (h + 1 == shape.horizon) continue;
             const auto probabilities = model.probabilities(h, pair);
-            const auto targets = features.targets(pair);
+            const auto targets = successors.targets(pair);
             for (std::size_t i = 0; i < targets.size(); ++i) {
                 if (!(probabilities[i] > 0)) continue;
                 result.rows.push_back(static_cast<int>((h + 1) * shape.states + targets[i]));
@@ -65,7 +65,7 @@ Columns columns_of(const MixtureModel& model, const Reward& reward) {
     return result;
 }
 
-Program solve(const MixtureModel& model, const Reward& reward) {
+Program solve(const TransitionModel& model, const Reward& reward) {
     const Shape& shape = model.shape();
     const Columns columns = columns_of(model, reward);
     std::vector<double> supply(static_cast<std::size_t>(shape.horizon * shape.states), 0.0);
@@ -98,7 +98,7 @@ std::vector<double> dual_values(Clp_Simplex* program, const Shape& shape) {
 
 }  // namespace
 
-Plan LinearProgramPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+Plan LinearProgramPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     const Shape& shape = model.shape();
     const auto states = static_cast<std::size_t>(shape.states);
     const Program program = solve(model, reward);

@@ -13,7 +13,7 @@ LookaheadPlanner::LookaheadPlanner(Index depth) : depth_(depth) {
     expects(depth >= 1, "lookahead of {} steps; it must see at least 1", depth);
 }
 
-Plan LookaheadPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+Plan LookaheadPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     Policy policy = plan_in_sight(model, reward, depth_, nullptr);
     const double claimed = evaluate(model, policy, reward).value;
     return Plan{std::move(policy), claimed, std::numeric_limits<double>::infinity()};

@@ -8,7 +8,7 @@
 
 namespace alidade {
 
-Measurement measure(const MixtureModel& model, const Reward& reward, const Plan& plan) {
+Measurement measure(const TransitionModel& model, const Reward& reward, const Plan& plan) {
     Measurement result;
     result.value = evaluate(model, plan.policy, reward).value;
     result.optimal = backward_induction(model, reward).value;

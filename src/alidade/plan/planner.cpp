@@ -4,7 +4,7 @@
 
 namespace alidade {
 
-Plan Planner::plan(const MixtureModel& model, const Reward& reward) const {
+Plan Planner::plan(const TransitionModel& model, const Reward& reward) const {
     expect_same_shape(model.shape(), reward.shape(), "reward");
     Plan result = do_plan(model, reward);
     expect_same_shape(model.shape(), result.policy.shape(), "planner's policy");

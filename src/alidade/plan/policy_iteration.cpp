@@ -26,7 +26,7 @@ std::vector<double> row_of(const Matrix& values, Step h) {
     return row;
 }
 
-Improvement improve(const MixtureModel& model, const Reward& reward, const Policy& policy,
+Improvement improve(const TransitionModel& model, const Reward& reward, const Policy& policy,
                     const Matrix& values) {
     const Shape& shape = model.shape();
     const auto states = static_cast<std::size_t>(shape.states);
@@ -60,7 +60,7 @@ PolicyIterationPlanner::PolicyIterationPlanner(std::optional<Policy> start, Inde
             sweeps);
 }
 
-Plan PolicyIterationPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+Plan PolicyIterationPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     const Shape& shape = model.shape();
     Policy policy = start_ ? *start_
                            : Policy::deterministic(shape, std::vector<std::int32_t>(static_cast<std::size_t>(

@@ -14,7 +14,7 @@ RolloutPlanner::RolloutPlanner(Index depth, std::optional<Policy> base)
     expects(depth >= 1, "rollout of {} steps; it must plan at least 1", depth);
 }
 
-Plan RolloutPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+Plan RolloutPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     const Evaluation base = evaluate(model, base_ ? *base_ : Policy::uniform(model.shape()), reward);
     Policy policy = plan_in_sight(model, reward, depth_, &base.values);
     const double claimed = evaluate(model, policy, reward).value;

@@ -16,17 +16,17 @@ namespace {
 /// All that the search sees of the model.
 class Sampler {
 public:
-    Sampler(const MixtureModel& model, const Reward& reward) : model_(model), reward_(reward) {}
+    Sampler(const TransitionModel& model, const Reward& reward) : model_(model), reward_(reward) {}
     const Shape& shape() const noexcept { return model_.shape(); }
     double reward(Step h, State s, Action a) const { return reward_.at(h, s, a); }
     State draw(Step h, State s, Action a, Stream& random) const {
         const Index pair = shape().pair(s, a);
         const Index successor = sample_categorical(random, model_.probabilities(h, pair));
-        return model_.features().targets(pair)[static_cast<std::size_t>(successor)];
+        return model_.successors().targets(pair)[static_cast<std::size_t>(successor)];
     }
 
 private:
-    const MixtureModel& model_;
+    const TransitionModel& model_;
     const Reward& reward_;
 };
 
@@ -115,7 +115,7 @@ UctPlanner::UctPlanner(const UctOptions& options) : options_(options) {
             options.exploration);
 }
 
-Plan UctPlanner::do_plan(const MixtureModel& model, const Reward& reward) const {
+Plan UctPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     const Shape& shape = model.shape();
     const Sampler sampler(model, reward);
     Search search(sampler, options_.exploration);

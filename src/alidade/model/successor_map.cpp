@@ -1,0 +1,46 @@
+#include "alidade/model/successor_map.hpp"
+
+#include <algorithm>
+
+#include "alidade/error.hpp"
+#include "alidade/model/shape.hpp"
+
+namespace alidade {
+
+SuccessorMap::SuccessorMap(Index states, Index actions, std::vector<std::int64_t> offsets,
+                           std::vector<std::int32_t> targets)
+    : states_(states), actions_(actions), offsets_(std::move(offsets)), targets_(std::move(targets)) {
+    validate(Shape{states, actions, 1});
+    expects(offsets_.size() == at(pairs() + 1), "{} offsets of successors; must be {} (states*actions + 1)",
+            offsets_.size(), pairs() + 1);
+    expects(offsets_.front() == 0 && offsets_.back() == entries(),
+            "offsets of successors run from {} to {}; must run from 0 to {} (the number of entries)",
+            offsets_.front(), offsets_.back(), entries());
+    for (Index pair = 0; pair < pairs(); ++pair) {
+        const Index first = first_entry(pair), end = first_entry(pair + 1);
+        expects(first < end && end <= entries(), "state {}, action {} has no successor", pair / actions,
+                pair % actions);
+        for (Index e = first; e < end; ++e) {
+            const std::int32_t target = targets_[at(e)];
+            expects(target >= 0 && target < states, "state {}, action {} leads to state {}; must be 0 to {}",
+                    pair / actions, pair % actions, target, states - 1);
+            expects(e == first || targets_[at(e - 1)] < target,
+                    "state {}, action {} lists successor {} after {}; must ascend", pair / actions,
+                    pair % actions, target, targets_[at(e - 1)]);
+        }
+        max_successors_ = std::max(max_successors_, end - first);
+    }
+}
+
+std::span<const std::int32_t> SuccessorMap::targets(Index pair) const noexcept {
+    return std::span(targets_).subspan(at(first_entry(pair)), at(successors(pair)));
+}
+
+Index SuccessorMap::find_entry(Index pair, State successor) const noexcept {
+    const auto possible = targets(pair);
+    const auto place = std::ranges::lower_bound(possible, successor);
+    if (place == possible.end() || *place != successor) return -1;
+    return first_entry(pair) + (place - possible.begin());
+}
+
+}  // namespace alidade
