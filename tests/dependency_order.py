@@ -13,14 +13,17 @@ from pathlib import Path
 # From the ground up. A room sees every room on a lower level, itself, and the headers at the root
 # (types.hpp, error.hpp); rooms on one level do not see each other.
 LEVELS = [
-    ["random", "request"],
+    ["random", "spec"],
     ["model"],
-    ["theory", "width"],
+    ["theory", "convex", "width"],
     ["problem", "environment", "estimate", "plan"],
     ["confidence"],
     ["certify"],
     ["explore", "audit"],
-    ["io"],
+    ["files"],
+    ["formats"],
+    ["process"],
+    ["run"],
     ["apps", "python"],
 ]
 ROOT_HEADERS = {"types.hpp", "error.hpp"}
@@ -89,16 +92,16 @@ def self_test():
         "include/alidade/plan/planner.hpp": '#include "alidade/model/shape.hpp"\n#include "alidade/error.hpp"\n',
         "src/alidade/plan/planner.cpp": '#include "alidade/plan/planner.hpp"\n\n#include <alidade/problem/p.hpp>\n',
         "src/alidade/theory/radius.cpp": '#include "alidade/width/bracket.hpp"\n',
-        "src/alidade/io/store.cpp": '#include "alidade/explore/explorer.hpp"\n#include "alidade/extra.hpp"\n',
-        "src/alidade/io/json.hpp": '// #include "alidade/apps/x.hpp" is only talked about\n',
-        "apps/alidade/main.cpp": '#include "alidade/io/store.hpp"\n#include "alidade/cellar/wine.hpp"\n',
+        "src/alidade/run/store.cpp": '#include "alidade/explore/explorer.hpp"\n#include "alidade/extra.hpp"\n',
+        "src/alidade/run/json.hpp": '// #include "alidade/apps/x.hpp" is only talked about\n',
+        "apps/alidade/main.cpp": '#include "alidade/run/store.hpp"\n#include "alidade/cellar/wine.hpp"\n',
     }
     planted = {
         ("include/alidade/error.hpp", 1),
         ("include/alidade/model/shape.hpp", 2),
         ("src/alidade/plan/planner.cpp", 3),
         ("src/alidade/theory/radius.cpp", 1),
-        ("src/alidade/io/store.cpp", 2),
+        ("src/alidade/run/store.cpp", 2),
         ("apps/alidade/main.cpp", 2),
     }
     with tempfile.TemporaryDirectory() as scratch:

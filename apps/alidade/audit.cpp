@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "alidade/request/shell_word.hpp"
+#include "alidade/spec/shell_word.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "numbers.hpp"

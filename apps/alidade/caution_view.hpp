@@ -4,7 +4,7 @@
 #include <string>
 
 #include "alidade/certify/robust_plan.hpp"
-#include "alidade/io/reward_file.hpp"
+#include "alidade/files/reward_file.hpp"
 
 namespace alidade::app {
 

@@ -6,7 +6,7 @@
 
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/reward_free.hpp"
-#include "alidade/io/reward_file.hpp"
+#include "alidade/files/reward_file.hpp"
 #include "alidade/model/mixture_model.hpp"
 #include "alidade/plan/measurement.hpp"
 #include "alidade/problem/problem.hpp"

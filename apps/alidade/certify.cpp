@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/certify/reward_certificate.hpp"
-#include "alidade/io/policy_file.hpp"
-#include "alidade/request/printable_text.hpp"
+#include "alidade/files/policy_file.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/explore/catalogue.hpp"
-#include "alidade/io/problem_folder.hpp"
+#include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/inspection.hpp"
-#include "alidade/request/printable_text.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"

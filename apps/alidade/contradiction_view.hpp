@@ -6,7 +6,7 @@
 #include <string>
 
 #include "alidade/explore/run_contradiction.hpp"
-#include "alidade/io/run_store.hpp"
+#include "alidade/run/run_store.hpp"
 #include "fit_view.hpp"
 #include "user_error.hpp"
 #include "voice.hpp"

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/environment/deployment.hpp"
-#include "alidade/request/printable_text.hpp"
-#include "alidade/request/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
+#include "alidade/spec/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "interruption.hpp"
 #include "numbers.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "alidade/explore/exploration.hpp"
-#include "alidade/io/run_store.hpp"
+#include "alidade/run/run_store.hpp"
 #include "contradiction_view.hpp"
 #include "voice.hpp"
 

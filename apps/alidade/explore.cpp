@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/explore/catalogue.hpp"
-#include "alidade/io/problem_folder.hpp"
-#include "alidade/io/problem_hash.hpp"
-#include "alidade/io/run_store.hpp"
+#include "alidade/formats/problem_folder.hpp"
+#include "alidade/run/problem_hash.hpp"
+#include "alidade/run/run_store.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "alidade/io/layered_view.hpp"
-#include "alidade/io/model_formats.hpp"
-#include "alidade/request/printable_text.hpp"
+#include "alidade/formats/layered_view.hpp"
+#include "alidade/formats/model_formats.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "interruption.hpp"

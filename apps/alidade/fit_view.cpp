@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "alidade/request/printable_text.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "numbers.hpp"
 #include "user_error.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "alidade/request/printable_text.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "interruption.hpp"

@@ -7,10 +7,10 @@
 
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/robust_plan.hpp"
-#include "alidade/io/policy_file.hpp"
+#include "alidade/files/policy_file.hpp"
 #include "alidade/plan/measurement.hpp"
-#include "alidade/request/printable_text.hpp"
-#include "alidade/request/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
+#include "alidade/spec/shell_word.hpp"
 #include "caution_view.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "alidade/certify/robust_plan.hpp"
-#include "alidade/io/external_planner.hpp"
-#include "alidade/io/planning_model.hpp"
+#include "alidade/process/external_planner.hpp"
+#include "alidade/process/planning_model.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {

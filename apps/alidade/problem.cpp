@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "alidade/io/problem_folder.hpp"
-#include "alidade/io/problem_hash.hpp"
+#include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/inspection.hpp"
-#include "alidade/request/printable_text.hpp"
-#include "alidade/request/shell_word.hpp"
+#include "alidade/run/problem_hash.hpp"
+#include "alidade/spec/printable_text.hpp"
+#include "alidade/spec/shell_word.hpp"
 #include "commands.hpp"
 #include "numbers.hpp"
 #include "recall.hpp"

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "alidade/explore/exploration.hpp"
-#include "alidade/io/problem_folder.hpp"
+#include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
-#include "alidade/request/shell_word.hpp"
+#include "alidade/spec/shell_word.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
 

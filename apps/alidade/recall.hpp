@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "alidade/certify/knowledge.hpp"
-#include "alidade/io/run_store.hpp"
 #include "alidade/problem/problem.hpp"
+#include "alidade/run/run_store.hpp"
 
 namespace alidade::app {
 

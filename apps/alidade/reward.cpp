@@ -5,7 +5,7 @@
 
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
-#include "alidade/request/printable_text.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "recall.hpp"
 #include "reward_choice.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "alidade/certify/reward_certificate.hpp"
-#include "alidade/io/reward_file.hpp"
+#include "alidade/files/reward_file.hpp"
 #include "alidade/problem/problem.hpp"
 #include "table.hpp"
 #include "voice.hpp"

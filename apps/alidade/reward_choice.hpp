@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "alidade/io/reward_file.hpp"
+#include "alidade/files/reward_file.hpp"
 #include "alidade/problem/problem.hpp"
 #include "voice.hpp"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "alidade/request/shell_word.hpp"
+#include "alidade/spec/shell_word.hpp"
 
 namespace alidade::app {
 namespace {

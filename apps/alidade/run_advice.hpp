@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "alidade/io/run_refused.hpp"
+#include "alidade/run/run_refused.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "alidade/request/printable_text.hpp"
+#include "alidade/spec/printable_text.hpp"
 
 namespace alidade::app {
 namespace {

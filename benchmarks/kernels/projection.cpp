@@ -3,7 +3,7 @@
 // and asks for the point nearest to `estimate` of {x : normals x + constants >= 0} in the metric
 // factor factor'; with "simplex": true for the simplex of d = |estimate| + 1 weights. The answer has the
 // point in tangent coordinates, the median time and the residuals.
-#include "alidade/confidence/projection.hpp"
+#include "alidade/convex/projection.hpp"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,7 @@
 //   {"features": d, "ellipsoids": [{"centre": [..], "factor": [[..], ..], "radius": r}, ..],
 //    "direction": [..], "repeats": n}
 // about convex weights, ellipsoids in tangent coordinates. The answer has both ends and the median time.
-#include "alidade/confidence/support.hpp"
+#include "alidade/convex/support.hpp"
 
 #include <fmt/core.h>
 

@@ -44,7 +44,7 @@ def metric_factor(random, p, condition):
 
 
 def simplex_instance(random, d, condition):
-    """Estimates scattered about the simplex as in tests/confidence/projection_test.cpp."""
+    """Estimates scattered about the simplex as in tests/convex/projection_test.cpp."""
     question = {"simplex": True, "factor": metric_factor(random, d - 1, condition),
                 "estimate": 0.8 * random.normal(size=d - 1), "repeats": 101}
     return question, helmert(d), np.full(d, 1 / d)

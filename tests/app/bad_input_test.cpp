@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "alidade/io/csr_file.hpp"
+#include "alidade/files/csr_file.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

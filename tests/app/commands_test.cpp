@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include "alidade/io/reward_file.hpp"
+#include "alidade/files/reward_file.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "alidade/io/run_store.hpp"
+#include "alidade/run/run_store.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

@@ -1,4 +1,4 @@
-#include "alidade/io/run_store.hpp"
+#include "alidade/run/run_store.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "alidade/io/run_store.hpp"
+#include "alidade/run/run_store.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

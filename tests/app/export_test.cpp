@@ -1,7 +1,7 @@
 #include <csignal>
 
-#include "alidade/io/drn_file.hpp"
-#include "alidade/io/gym_file.hpp"
+#include "alidade/formats/drn_file.hpp"
+#include "alidade/formats/gym_file.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

@@ -7,8 +7,8 @@
 
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/catalogue.hpp"
-#include "alidade/io/run_store.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/run/run_store.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

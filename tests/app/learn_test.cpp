@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/io/npz.hpp"
-#include "alidade/io/run_store.hpp"
+#include "alidade/files/npz.hpp"
+#include "alidade/run/run_store.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "alidade/request/printable_text.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
 

@@ -1,7 +1,7 @@
 #include <csignal>
 #include <thread>
 
-#include "alidade/io/reward_file.hpp"
+#include "alidade/files/reward_file.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
 #include "tool.hpp"

@@ -5,7 +5,7 @@
 
 #include "alidade/certify/second_order.hpp"
 #include "alidade/confidence/intersection.hpp"
-#include "alidade/io/transition_intervals.hpp"
+#include "alidade/formats/transition_intervals.hpp"
 #include "support/members.hpp"
 #include "support/random_models.hpp"
 

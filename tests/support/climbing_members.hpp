@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "alidade/confidence/learned_model.hpp"
-#include "alidade/confidence/support.hpp"
+#include "alidade/convex/support.hpp"
 #include "support/members.hpp"
 
 /// Learned models of all kinds, and members of their sets that climb to where a function is large.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/io/explicit_model.hpp"
+#include "alidade/formats/explicit_model.hpp"
 #include "support/random_models.hpp"
 
 /// Random explicit models for tests of model formats: valid, and everything a function of the stream.

@@ -14,10 +14,10 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
-#include "alidade/io/layered_view.hpp"
-#include "alidade/io/run_store.hpp"
+#include "alidade/formats/layered_view.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/run/run_store.hpp"
 #include "support/effort.hpp"
 #include "support/learned_models.hpp"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "alidade/confidence/projection.hpp"
-#include "alidade/confidence/support.hpp"
+#include "alidade/convex/projection.hpp"
+#include "alidade/convex/support.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/parameter_set.hpp"

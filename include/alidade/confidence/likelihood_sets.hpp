@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "alidade/confidence/confidence_set.hpp"
-#include "alidade/confidence/support.hpp"
+#include "alidade/convex/support.hpp"
 #include "alidade/estimate/maximum_likelihood.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/types.hpp"

@@ -10,7 +10,7 @@
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/model/transition_model.hpp"
-#include "alidade/request/arguments.hpp"
+#include "alidade/spec/arguments.hpp"
 
 namespace alidade {
 

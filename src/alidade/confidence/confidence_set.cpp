@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "accurate_sum.hpp"
+#include "alidade/convex/accurate_sum.hpp"
 #include "alidade/error.hpp"
 #include "alidade/theory/regression.hpp"
 

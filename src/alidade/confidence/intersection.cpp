@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "accurate_sum.hpp"
+#include "alidade/convex/accurate_sum.hpp"
 #include "alidade/error.hpp"
 
 namespace alidade {

@@ -1,6 +1,6 @@
 #include "alidade/confidence/learned_model.hpp"
 
-#include "alidade/confidence/projection.hpp"
+#include "alidade/convex/projection.hpp"
 #include "alidade/error.hpp"
 
 namespace alidade {

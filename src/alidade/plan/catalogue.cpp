@@ -11,8 +11,8 @@
 #include "alidade/plan/policy_iteration.hpp"
 #include "alidade/plan/rollout.hpp"
 #include "alidade/plan/uct.hpp"
-#include "alidade/request/nearest_name.hpp"
-#include "alidade/request/request.hpp"
+#include "alidade/spec/nearest_name.hpp"
+#include "alidade/spec/request.hpp"
 
 namespace alidade {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "alidade/error.hpp"
 #include "alidade/problem/families/families.hpp"
-#include "alidade/request/nearest_name.hpp"
-#include "alidade/request/request.hpp"
+#include "alidade/spec/nearest_name.hpp"
+#include "alidade/spec/request.hpp"
 
 namespace alidade {
 namespace {

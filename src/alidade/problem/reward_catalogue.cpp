@@ -8,8 +8,8 @@
 #include "alidade/problem/families/parameters.hpp"
 #include "alidade/problem/random_reward.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/request/nearest_name.hpp"
-#include "alidade/request/request.hpp"
+#include "alidade/spec/nearest_name.hpp"
+#include "alidade/spec/request.hpp"
 
 namespace alidade {
 namespace {

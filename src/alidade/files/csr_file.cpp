@@ -1,0 +1,172 @@
+#include "alidade/files/csr_file.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+namespace {
+
+constexpr double row_tolerance = 1e-9;
+
+/// Moves the integers of a one-dimensional array out.
+std::vector<std::int64_t> take_integers(NpzArrays& arrays, std::string_view name, std::string_view file) {
+    const NpyArray& array = find_array(arrays, name, file);
+    expects(array.kind() == NpyKind::integer && array.shape.size() == 1,
+            "{}: array '{}' has type '{}' and {} dimension(s); it must be a list of integers: write the file "
+            "with scipy.sparse.save_npz",
+            file, name, array.dtype, array.shape.size());
+    return std::move(arrays.find(name)->second.integers);
+}
+
+std::vector<double> take_list(NpzArrays& arrays, std::string_view name, std::string_view file) {
+    const NpyArray& array = find_array(arrays, name, file);
+    expects(array.kind() != NpyKind::text && array.shape.size() == 1,
+            "{}: array '{}' has type '{}' and {} dimension(s); it must be a list of numbers: write the file "
+            "with scipy.sparse.save_npz",
+            file, name, array.dtype, array.shape.size());
+    return std::move(arrays.find(name)->second).take_reals(fmt::format("{}: array '{}'", file, name));
+}
+
+void check_structure(const BaseKernel& kernel, std::string_view file) {
+    expects(kernel.targets.size() == kernel.probabilities.size(),
+            "{}: 'indices' has {} elements and 'data' has {}; both must have one for each stored number",
+            file, kernel.targets.size(), kernel.probabilities.size());
+    expects(static_cast<Index>(kernel.offsets.size()) - 1 == kernel.rows,
+            "{}: 'indptr' has {} elements; a matrix of {} rows needs one more than rows", file,
+            kernel.offsets.size(), kernel.rows);
+    expects(kernel.offsets.front() == 0, "{}: 'indptr' starts at {}; it must start at 0", file,
+            kernel.offsets.front());
+    for (std::size_t r = 1; r < kernel.offsets.size(); ++r)
+        expects(kernel.offsets[r] >= kernel.offsets[r - 1] && at(kernel.offsets[r]) <= kernel.targets.size(),
+                "{}: 'indptr' element {} is {}; it must lie from {} (the one before) to {} (the length of "
+                "'indices')",
+                file, r, kernel.offsets[r], kernel.offsets[r - 1], kernel.targets.size());
+    for (std::size_t i = 0; i < kernel.targets.size(); ++i)
+        expects(kernel.targets[i] >= 0 && kernel.targets[i] < kernel.columns,
+                "{}: 'indices' element {} is {}; it must be a next state from 0 to {}", file, i,
+                kernel.targets[i], kernel.columns - 1);
+}
+
+struct RowSum {
+    Index row = 0;
+    double sum = 0;
+};
+
+double sum_row(const BaseKernel& kernel, Index row) {
+    double sum = 0;
+    for (auto e = kernel.offsets[at(row)]; e < kernel.offsets[at(row + 1)]; ++e)
+        sum += kernel.probabilities[at(e)];
+    return sum;
+}
+
+/// Whether the sum is one within the tolerance; false for NaN.
+bool is_one(double sum) {
+    return std::abs(sum - 1) <= row_tolerance;
+}
+
+[[noreturn]] void refuse_rows(std::vector<RowSum> bad, Index actions, std::string_view file) {
+    const RowSum first = bad.front();
+    const std::size_t shown = std::min<std::size_t>(3, bad.size());
+    std::partial_sort(bad.begin(), bad.begin() + static_cast<std::ptrdiff_t>(shown), bad.end(),
+                      [](const RowSum& a, const RowSum& b) {
+                          return std::abs(a.sum - 1) != std::abs(b.sum - 1)
+                                     ? std::abs(a.sum - 1) > std::abs(b.sum - 1)
+                                     : a.row < b.row;
+                      });
+    std::vector<std::string> worst;
+    for (std::size_t i = 0; i < shown; ++i)
+        worst.push_back(fmt::format("state {}, action {}: {:.12g}", bad[i].row / actions,
+                                    bad[i].row % actions, bad[i].sum));
+    const std::string which = shown == 1 ? "it is the only such row"
+                              : shown == 2
+                                  ? fmt::format("both such rows are {}", fmt::join(worst, "; "))
+                                  : fmt::format("the three worst rows are {}", fmt::join(worst, "; "));
+    throw InvalidArgument(fmt::format(
+        "{}: row of state {}, action {} sums to {:.12g} (must be 1 within 1e-9); {}; fix the file "
+        "or pass --normalise",
+        file, first.row / actions, first.row % actions, first.sum, which));
+}
+
+}  // namespace
+
+BaseKernel read_csr(const std::filesystem::path& path) {
+    return csr_from_arrays(read_npz(path), path.string());
+}
+
+BaseKernel csr_from_arrays(NpzArrays arrays, std::string_view file) {
+    const NpyArray& format = find_array(arrays, "format", file);
+    expects(format.kind() == NpyKind::text && format.text == "csr",
+            "{}: the matrix's format is '{}'; it must be 'csr': write it with "
+            "scipy.sparse.save_npz(path, matrix.tocsr())",
+            file, format.kind() == NpyKind::text ? format.text : format.dtype);
+    const std::vector<std::int64_t> shape = take_integers(arrays, "shape", file);
+    expects(shape.size() == 2 && shape[0] >= 1 && shape[1] >= 1,
+            "{}: the matrix's shape is ({}); it must be (states*actions, states)", file,
+            fmt::join(shape, ", "));
+    BaseKernel kernel;
+    kernel.name = file;
+    kernel.rows = shape[0];
+    kernel.columns = shape[1];
+    kernel.offsets = take_integers(arrays, "indptr", file);
+    kernel.targets = take_integers(arrays, "indices", file);
+    kernel.probabilities = take_list(arrays, "data", file);
+    check_structure(kernel, file);
+    // SciPy keeps spare room behind the last row when a matrix was edited in place.
+    kernel.targets.resize(at(kernel.offsets.back()));
+    kernel.probabilities.resize(at(kernel.offsets.back()));
+    return kernel;
+}
+
+NpzArrays csr_to_arrays(const BaseKernel& kernel) {
+    constexpr Index narrow = std::numeric_limits<std::int32_t>::max();
+    const auto stored = static_cast<std::int64_t>(kernel.targets.size());
+    const char* const width = stored <= narrow && kernel.columns <= narrow ? "<i4" : "<i8";
+    const auto list_of = [&](const std::vector<std::int64_t>& values) {
+        return NpyArray::of_integers({static_cast<std::int64_t>(values.size())}, values, width);
+    };
+    NpzArrays arrays;
+    arrays.emplace("indices", list_of(kernel.targets));
+    arrays.emplace("indptr", list_of(kernel.offsets));
+    arrays.emplace("data", NpyArray::of_reals({stored}, kernel.probabilities));
+    arrays.emplace("shape", NpyArray::of_integers({2}, {kernel.rows, kernel.columns}));
+    arrays.emplace("format", NpyArray::of_text("csr"));
+    return arrays;
+}
+
+void write_csr(const std::filesystem::path& path, const BaseKernel& kernel, NpzCompression compression) {
+    write_npz(path, csr_to_arrays(kernel), compression);
+}
+
+void validate_rows(const BaseKernel& kernel, Index actions, std::string_view file) {
+    std::vector<RowSum> bad;
+    for (Index row = 0; row < kernel.rows; ++row) {
+        for (auto e = kernel.offsets[at(row)]; e < kernel.offsets[at(row + 1)]; ++e) {
+            const double p = kernel.probabilities[at(e)];
+            expects(
+                std::isfinite(p) && p >= 0,
+                "{}: state {}, action {} reaches state {} with probability {}; it must be a number from 0 "
+                "to 1: fix the file",
+                file, row / actions, row % actions, kernel.targets[at(e)], p);
+        }
+        const double sum = sum_row(kernel, row);
+        if (!is_one(sum)) bad.push_back({row, sum});
+    }
+    if (!bad.empty()) refuse_rows(std::move(bad), actions, file);
+}
+
+void normalise_rows(BaseKernel& kernel) {
+    for (Index row = 0; row < kernel.rows; ++row) {
+        const auto first = kernel.probabilities.begin() + kernel.offsets[at(row)];
+        const auto last = kernel.probabilities.begin() + kernel.offsets[at(row + 1)];
+        if (std::any_of(first, last, [](double p) { return p < 0; })) continue;
+        const double sum = sum_row(kernel, row);
+        if (!std::isfinite(sum) || sum <= 0 || is_one(sum)) continue;
+        std::for_each(first, last, [sum](double& p) { p /= sum; });
+    }
+}
+
+}  // namespace alidade

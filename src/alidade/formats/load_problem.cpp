@@ -1,0 +1,282 @@
+#include <algorithm>
+#include <memory>
+
+#include "alidade/error.hpp"
+#include "alidade/files/csr_file.hpp"
+#include "alidade/files/features_file.hpp"
+#include "alidade/files/json_file.hpp"
+#include "alidade/files/reward_file.hpp"
+#include "alidade/files/toml_section.hpp"
+#include "alidade/formats/explicit_kernel.hpp"
+#include "alidade/formats/explicit_npz.hpp"
+#include "alidade/formats/model_formats.hpp"
+#include "alidade/formats/model_npz.hpp"
+#include "alidade/formats/problem_folder.hpp"
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t largest_size = 0x7fffffff;
+constexpr std::int64_t largest_count = std::int64_t{1} << 53;
+
+/// The parsed file of a problem and the folder that its paths are relative to.
+struct Document {
+    fs::path file;
+    toml::table table;
+
+    TomlSection root() const { return {table, file.string(), ""}; }
+    fs::path beside(const std::string& relative) const {
+        return (file.parent_path() / relative).lexically_normal();
+    }
+};
+
+Document open_document(std::string_view path_text) {
+    fs::path path(path_text);
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+        expects(fs::exists(path / "problem.toml", ignored),
+                "{}: the folder has no problem.toml; name a problem's folder or a `builtin:` problem",
+                path.string());
+        path /= "problem.toml";
+    }
+    expects(
+        fs::exists(path, ignored),
+        "{}: there is no such problem; name a folder with a problem.toml, that file, or a `builtin:` problem",
+        path.string());
+    Document document{path, read_toml(path)};
+    const TomlSection root = document.root();
+    root.allow_only({"problem", "base", "features", "environment", "target", "reward"});
+    root.section("problem").allow_only({"name", "horizon", "initial_state", "initial", "homogeneous",
+                                        "misspecification", "state_names", "action_names"});
+    if (root.has("environment")) {
+        const TomlSection environment = root.section("environment");
+        environment.allow_only({"weights", "command"});
+        expects(!(environment.has("weights") && environment.has("command")),
+                "{} has both 'weights' and 'command'; keep the one that is to be explored",
+                environment.where("command"));
+    }
+    return document;
+}
+
+/// Runs `make` and puts `where` in front of what it refuses.
+template <class Make>
+auto at_place(const std::string& where, const Make& make) {
+    try {
+        return make();
+    } catch (const InvalidArgument& problem) {
+        throw InvalidArgument(fmt::format("{}: {}", where, problem.what()));
+    }
+}
+
+/// A base model in NumPy arrays: a sparse matrix, dense transitions, or an explicit model.
+BaseKernel kernel_of_arrays(NpzArrays arrays, const std::string& file, const LoadOptions& options) {
+    if (arrays.contains("state_to_choices"))
+        return base_kernel_of(explicit_from_arrays(std::move(arrays), file, {options.normalise}), file);
+    if (arrays.contains("transitions")) {
+        TabularModel model = tabular_from_arrays(std::move(arrays), file);
+        expects(model.steps.size() == 1,
+                "{}: has the transitions of {} steps; a base model is one law for all steps", file,
+                model.steps.size());
+        return std::move(model.steps[0]);
+    }
+    const bool counted = arrays.contains("actions");
+    const std::vector<std::int64_t> given =
+        counted ? find_array(arrays, "actions", file).integers : std::vector<std::int64_t>{};
+    expects(!counted || given.size() == 1, "{}: array 'actions' must be one integer", file);
+    const Index actions = counted ? given[0] : 0;
+    BaseKernel kernel = csr_from_arrays(std::move(arrays), file);
+    expects(kernel.rows % kernel.columns == 0,
+            "{}: shape is ({}, {}); rows must be a multiple of columns, (states*actions, states)", file,
+            kernel.rows, kernel.columns);
+    expects(!counted || kernel.rows / kernel.columns == actions,
+            "{}: has {} rows for {} states and {} actions: the transitions of several steps; a base model is "
+            "one law for all steps",
+            file, kernel.rows, kernel.columns, actions);
+    if (options.normalise) normalise_rows(kernel);
+    return kernel;
+}
+
+BaseKernel load_kernel(const TomlSection& section, const Document& document, const LoadOptions& options) {
+    section.allow_only({"name", "file"});
+    const fs::path path = document.beside(section.text("file"));
+    const std::string file = path.string();
+    expects(path.extension() == ".npz" || model_format_of(path) != nullptr,
+            "{} is {}; base models are read from .npz files (SciPy CSR), and from .drn, .drn.gz, .drn.xz, "
+            ".tra, .umb "
+            "and .json files: convert it",
+            section.where("file"), file);
+    BaseKernel kernel = path.extension() == ".npz"
+                            ? kernel_of_arrays(read_npz(path), file, options)
+                            : base_kernel_of(read_model(path, {options.normalise}), file);
+    validate_rows(kernel, kernel.rows / kernel.columns, file);
+    const bool packed = path.extension() == ".gz" || path.extension() == ".xz";
+    kernel.name = section.has("name") ? section.text("name") : (packed ? path.stem() : path).stem().string();
+    return kernel;
+}
+
+SharedFeatures load_base(const Document& document, const LoadOptions& options) {
+    std::vector<BaseKernel> kernels;
+    std::string first;
+    for (const TomlSection& section : document.root().sections("base")) {
+        kernels.push_back(load_kernel(section, document, options));
+        const std::string file = document.beside(section.text("file")).string();
+        if (first.empty()) first = file;
+        expects(
+            kernels.back().rows == kernels.front().rows && kernels.back().columns == kernels.front().columns,
+            "{}: shape is ({}, {}) but {} has ({}, {}); base models must have the same states and actions",
+            file, kernels.back().rows, kernels.back().columns, first, kernels.front().rows,
+            kernels.front().columns);
+    }
+    expects(!kernels.empty(), "{}: [[base]] lists no base model; add one", document.root().where("base"));
+    const Index states = kernels.front().columns, actions = kernels.front().rows / states;
+    return at_place(document.file.string(), [&] {
+        return std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(states, actions, kernels));
+    });
+}
+
+SharedFeatures load_features(const Document& document, const LoadOptions& options) {
+    const TomlSection root = document.root();
+    expects(root.has("base") != root.has("features"),
+            "{}: has {} [[base]] and [features]; a problem needs exactly one of them", document.file.string(),
+            root.has("base") ? "both" : "neither");
+    if (root.has("base")) return load_base(document, options);
+    const TomlSection section = root.section("features");
+    section.allow_only({"file", "norm_bound"});
+    const double bound = section.real("norm_bound");
+    expects(bound >= 1, "{} is {}; must be at least 1, since rows that sum to one need it",
+            section.where("norm_bound"), bound);
+    const fs::path path = document.beside(section.text("file"));
+    const SignedFeatures data = read_features(path, bound);
+    return at_place(path.string(),
+                    [&] { return std::make_shared<const FeatureMap>(FeatureMap::from_features(data)); });
+}
+
+StartLaw load_start(const TomlSection& problem, Index states) {
+    expects(problem.has("initial_state") != problem.has("initial"),
+            "{} has {} 'initial_state' and 'initial'; a problem needs exactly one of them", problem.where(),
+            problem.has("initial") ? "both" : "neither");
+    if (problem.has("initial_state")) return StartLaw(problem.integer("initial_state", 0, states - 1));
+    std::vector<std::pair<State, double>> law;
+    const std::string where = problem.where("initial");
+    for (const toml::node& node : problem.array("initial")) {
+        const auto* const atom = node.as_array();
+        expects(atom != nullptr && atom->size() == 2 && atom->get(0)->is_integer(),
+                "{}: element {} must be [state, probability]", where, law.size());
+        const std::int64_t state = atom->get(0)->as_integer()->get();
+        expects(state >= 0 && state < states, "{}: element {} names state {}; must be 0 to {}", where,
+                law.size(), state, states - 1);
+        const double p = toml_number(*atom->get(1), fmt::format("{}: probability of state {}", where, state));
+        law.emplace_back(state, p);
+    }
+    return at_place(where, [&] { return StartLaw(std::move(law)); });
+}
+
+std::vector<std::string> load_names(const TomlSection& problem, std::string_view key, Index count) {
+    if (!problem.has(key)) return {};
+    std::vector<std::string> names = problem.texts(key);
+    expects(static_cast<Index>(names.size()) == count, "{} has {} names; must have {} or be left out",
+            problem.where(key), names.size(), count);
+    return names;
+}
+
+double load_misspecification(const TomlSection& problem) {
+    if (!problem.has("misspecification")) return 0;
+    const double zeta = problem.real("misspecification");
+    expects(zeta >= 0 && zeta < 1, "{} is {}; must be at least 0 and less than 1",
+            problem.where("misspecification"), zeta);
+    return zeta;
+}
+
+Matrix load_truth(const fs::path& path, Index rows, Index features, bool homogeneous) {
+    const nlohmann::json document = read_json(path);
+    const std::string file = path.string();
+    check_object(document, {"weights"}, file);
+    const auto& steps = list(member(document, "weights", file), file + ": \"weights\"");
+    expects(static_cast<Index>(steps.size()) == rows, "{}: \"weights\" has {} rows; must have {}, {}", file,
+            steps.size(), rows, homogeneous ? "as the problem is homogeneous" : "one for each step");
+    Matrix weights(rows, features);
+    for (Index h = 0; h < rows; ++h) {
+        const std::string where = fmt::format("{}: weights of step {}", file, h);
+        const auto& row = list(steps[static_cast<std::size_t>(h)], where);
+        expects(static_cast<Index>(row.size()) == features,
+                "{}: has {} numbers; must have {}, one for each base model or feature", where, row.size(),
+                features);
+        for (Index i = 0; i < features; ++i)
+            weights(h, i) = number(row[static_cast<std::size_t>(i)], fmt::format("{}, number {}", where, i));
+    }
+    return weights;
+}
+
+ProblemTarget load_target(const TomlSection& root, Index horizon) {
+    ProblemTarget target;
+    if (!root.has("target")) return target;
+    const TomlSection section = root.section("target");
+    section.allow_only({"epsilon", "delta", "episodes"});
+    if (section.has("epsilon")) {
+        target.epsilon = section.real("epsilon");
+        expects(*target.epsilon > 0 && *target.epsilon <= static_cast<double>(horizon),
+                "{} is {}; must be above 0 and at most the horizon, {}", section.where("epsilon"),
+                *target.epsilon, horizon);
+    }
+    if (section.has("delta")) {
+        target.delta = section.real("delta");
+        expects(*target.delta > 0 && *target.delta < 1, "{} is {}; must lie strictly between 0 and 1",
+                section.where("delta"), *target.delta);
+    }
+    if (section.has("episodes")) target.episodes = section.integer("episodes", 1, largest_count);
+    return target;
+}
+
+std::vector<NamedReward> load_rewards(const Document& document, const Shape& shape) {
+    std::vector<NamedReward> rewards;
+    for (const TomlSection& section : document.root().sections("reward")) {
+        section.allow_only({"name", "meaning", "file"});
+        rewards.push_back({section.text("name"), section.has("meaning") ? section.text("meaning") : "",
+                           read_reward(document.beside(section.text("file")), shape).reward});
+    }
+    return rewards;
+}
+
+}  // namespace
+
+Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
+    if (is_builtin(path_or_uri)) return make_builtin(path_or_uri);
+    const Document document = open_document(path_or_uri);
+    const TomlSection root = document.root(), problem = root.section("problem");
+    ProblemDescription parts;
+    parts.name = problem.text("name");
+    parts.horizon = problem.integer("horizon", 1, largest_size);
+    parts.homogeneous = problem.has("homogeneous") && problem.boolean("homogeneous");
+    parts.misspecification = load_misspecification(problem);
+    parts.features = load_features(document, options);
+    const Shape shape{parts.features->states(), parts.features->actions(), parts.horizon};
+    parts.start = load_start(problem, shape.states);
+    parts.state_names = load_names(problem, "state_names", shape.states);
+    parts.action_names = load_names(problem, "action_names", shape.actions);
+    parts.target = load_target(root, shape.horizon);
+    std::string weights_file;
+    if (root.has("environment") && root.section("environment").has("weights")) {
+        const fs::path path = document.beside(root.section("environment").text("weights"));
+        parts.truth = load_truth(path, parts.homogeneous ? 1 : shape.horizon, parts.features->features(),
+                                 parts.homogeneous);
+        weights_file = fmt::format(" (weights: {})", path.string());
+    }
+    parts.rewards = load_rewards(document, shape);
+    return at_place(document.file.string() + weights_file, [&] { return Problem(std::move(parts)); });
+}
+
+std::vector<std::string> environment_command(std::string_view path_or_uri) {
+    if (is_builtin(path_or_uri)) return {};
+    const Document document = open_document(path_or_uri);
+    if (!document.root().has("environment")) return {};
+    const TomlSection environment = document.root().section("environment");
+    if (!environment.has("command")) return {};
+    std::vector<std::string> command = environment.texts("command");
+    expects(!command.empty(), "{} is empty; must start with a program", environment.where("command"));
+    return command;
+}
+
+}  // namespace alidade

@@ -1,0 +1,68 @@
+#include "alidade/formats/transition_intervals.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "alidade/model/parallel.hpp"
+
+namespace alidade {
+namespace {
+
+/// Bounds of theta . direction over a set.
+class Bounds {
+public:
+    Bounds(const ConfidenceSet& set, bool exact) : set_(set) {
+        if (exact) solver_.emplace(set.support_function());
+    }
+
+    Interval of(std::span<const double> phi) const {
+        Interval range = set_.range(phi);
+        if (solver_) {
+            Vector direction = Eigen::Map<const Vector>(phi.data(), std::ssize(phi));
+            range.upper = std::min(range.upper, upper(direction));
+            direction = -direction;
+            range.lower = std::max(range.lower, -upper(direction));
+        }
+        // What a reader may lose who adds or prints; the largest and the smallest feature are exact.
+        const double rounding = 8 * static_cast<double>(phi.size()) * std::numeric_limits<double>::epsilon();
+        range.lower -= rounding;
+        range.upper += rounding;
+        if (set_.parameters().kind() != ParameterSetKind::simplex) return range;
+        const auto [least, most] = std::ranges::minmax(phi);
+        return {std::max(range.lower, least), std::min(range.upper, most)};
+    }
+
+private:
+    double upper(const Vector& direction) const {
+        return solver_->bracket({direction.data(), static_cast<std::size_t>(direction.size())}).upper;
+    }
+
+    const ConfidenceSet& set_;
+    std::optional<SupportFunction> solver_;
+};
+
+}  // namespace
+
+std::vector<Interval> transition_intervals(const LearnedModel& learned, bool exact, int threads) {
+    const FeatureMap& features = learned.model().features();
+    const Index entries = features.entries();
+    const double zeta = learned.misspecification();
+    std::vector<Interval> intervals(learned.sets().size() * static_cast<std::size_t>(entries));
+    for (std::size_t k = 0; k < learned.sets().size(); ++k) {
+        const Bounds bounds(learned.sets()[k], exact);
+        const auto point = learned.model().probabilities(static_cast<Step>(k));
+        Interval* const out = intervals.data() + k * static_cast<std::size_t>(entries);
+        detail::in_chunks(entries, 64, threads, [&](Index first, Index last) {
+            for (Index e = first; e < last; ++e) {
+                const Interval range = bounds.of(features.phi(e));
+                const double p = std::min(point[static_cast<std::size_t>(e)], 1.0);
+                const double off = zeta > 0 ? zeta + 4 * std::numeric_limits<double>::epsilon() : 0;
+                out[e] = {std::clamp(range.lower - off, 0.0, p), std::clamp(range.upper + off, p, 1.0)};
+            }
+        });
+    }
+    return intervals;
+}
+
+}  // namespace alidade

@@ -1,0 +1,64 @@
+#include "alidade/run/problem_hash.hpp"
+
+#include <bit>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace alidade {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+constexpr Wide join(std::uint64_t high, std::uint64_t low) {
+    return (Wide{high} << 64) | low;
+}
+
+/// FNV-1a with 128 bits, over numbers as eight little-endian bytes.
+class Hash {
+public:
+    void add(std::uint64_t number) {
+        for (int i = 0; i < 8; ++i) {
+            state_ ^= (number >> (8 * i)) & 0xFF;
+            state_ *= join(0x0000000001000000, 0x000000000000013B);
+        }
+    }
+    void add(Index number) { add(static_cast<std::uint64_t>(number)); }
+    void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
+
+    std::string hex() const {
+        return fmt::format("{:016x}{:016x}", static_cast<std::uint64_t>(state_ >> 64),
+                           static_cast<std::uint64_t>(state_));
+    }
+
+private:
+    Wide state_ = join(0x6C62272E07BB0142, 0x62B821756295C58D);
+};
+
+}  // namespace
+
+std::string problem_hash(const Problem& problem) {
+    const FeatureMap& features = problem.features();
+    Hash hash;
+    hash.add(Index{features.kind() == FeatureKind::general});
+    hash.add(features.states());
+    hash.add(features.actions());
+    hash.add(features.features());
+    hash.add(features.norm_bound());
+    for (Index pair = 0; pair <= features.pairs(); ++pair) hash.add(features.first_entry(pair));
+    for (const std::int32_t target : features.targets()) hash.add(Index{target});
+    for (const double value : features.values()) hash.add(value);
+    const auto atoms = problem.start().atoms();
+    hash.add(static_cast<Index>(atoms.size()));
+    for (const auto& [state, probability] : atoms) {
+        hash.add(state);
+        hash.add(probability);
+    }
+    hash.add(problem.shape().horizon);
+    hash.add(Index{problem.homogeneous()});
+    // Left out when zero, so that exact mixtures keep the hash they had before there was any other.
+    if (problem.misspecification() > 0) hash.add(problem.misspecification());
+    return hash.hex();
+}
+
+}  // namespace alidade

@@ -1,0 +1,224 @@
+#include "alidade/run/problem_record.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+void put_texts(Record& record, const std::string& name, const Texts& texts) {
+    if (texts.empty()) return;
+    auto& lengths = record.integers[name];
+    auto& bytes = record.bytes[name];
+    for (const std::string& text : texts) {
+        lengths.push_back(static_cast<std::int64_t>(text.size()));
+        bytes.insert(bytes.end(), text.begin(), text.end());
+    }
+}
+
+template <class T>
+const std::vector<T>& find(const std::map<std::string, std::vector<T>>& arrays, const std::string& name) {
+    const auto place = arrays.find(name);
+    expects(place != arrays.end(), "the stored problem has no array \"{}\"", name);
+    return place->second;
+}
+
+template <class T>
+T find_one(const std::map<std::string, std::vector<T>>& arrays, const std::string& name) {
+    const std::vector<T>& values = find(arrays, name);
+    expects(values.size() == 1, "array \"{}\" of the stored problem has {} elements; must be one", name,
+            values.size());
+    return values.front();
+}
+
+template <class T>
+std::optional<T> find_optional(const std::map<std::string, std::vector<T>>& arrays, const std::string& name) {
+    if (!arrays.contains(name)) return std::nullopt;
+    return find_one(arrays, name);
+}
+
+Texts find_texts(const Record& record, const std::string& name) {
+    Texts texts;
+    if (!record.integers.contains(name)) return texts;
+    const auto& bytes = find(record.bytes, name);
+    std::size_t begin = 0;
+    for (const std::int64_t length : record.integers.at(name)) {
+        expects(length >= 0 && at(length) <= bytes.size() - begin,
+                "texts \"{}\" of the stored problem are cut short", name);
+        const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(begin);
+        texts.emplace_back(first, first + length);
+        begin += at(length);
+    }
+    return texts;
+}
+
+std::string find_text(const Record& record, const std::string& name) {
+    const Texts texts = find_texts(record, name);
+    expects(texts.size() == 1, "the stored problem has {} texts \"{}\"; must be one", texts.size(), name);
+    return texts.front();
+}
+
+void put_features(Record& record, const FeatureMap& features) {
+    record.integers["general"] = {features.kind() == FeatureKind::general};
+    auto& offsets = record.integers["offsets"];
+    for (Index pair = 0; pair <= features.pairs(); ++pair) offsets.push_back(features.first_entry(pair));
+    record.integers["targets"].assign(features.targets().begin(), features.targets().end());
+    record.numbers["values"].assign(features.values().begin(), features.values().end());
+    record.numbers["norm_bound"] = {features.norm_bound()};
+    put_texts(record, "feature_names", features.names());
+}
+
+/// The base model `feature`, without the zeros, as FeatureMap::base_kernel gives it.
+BaseKernel kernel_of(const SignedFeatures& data, Index feature, const std::string& name) {
+    BaseKernel kernel{.name = name, .rows = data.states * data.actions, .columns = data.states};
+    kernel.offsets.push_back(0);
+    for (std::size_t pair = 0; pair + 1 < data.offsets.size(); ++pair) {
+        for (std::int64_t e = data.offsets[pair]; e < data.offsets[pair + 1]; ++e) {
+            const double p = data.values[at(e * data.features + feature)];
+            if (p == 0) continue;
+            kernel.targets.push_back(data.targets[at(e)]);
+            kernel.probabilities.push_back(p);
+        }
+        kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
+    }
+    return kernel;
+}
+
+FeatureMap features_from_record(const Record& record, const Shape& shape, Index features) {
+    const SignedFeatures data{.states = shape.states,
+                              .actions = shape.actions,
+                              .features = features,
+                              .offsets = find(record.integers, "offsets"),
+                              .targets = find(record.integers, "targets"),
+                              .values = find(record.numbers, "values"),
+                              .norm_bound = find_one(record.numbers, "norm_bound")};
+    // Checks offsets, targets and sizes for both kinds.
+    FeatureMap map = FeatureMap::from_features(data);
+    if (find_one(record.integers, "general") != 0) return map;
+    const Texts names = find_texts(record, "feature_names");
+    expects(static_cast<Index>(names.size()) == features,
+            "the stored problem has {} names for {} base models", names.size(), features);
+    std::vector<BaseKernel> kernels;
+    for (Index i = 0; i < features; ++i) kernels.push_back(kernel_of(data, i, names[at(i)]));
+    return FeatureMap::from_base_kernels(shape.states, shape.actions, kernels);
+}
+
+void put_start(Record& record, const StartLaw& start) {
+    for (const auto& [state, probability] : start.atoms()) {
+        record.integers["start_states"].push_back(state);
+        record.numbers["start_probabilities"].push_back(probability);
+    }
+}
+
+StartLaw start_from_record(const Record& record) {
+    const auto& states = find(record.integers, "start_states");
+    const auto& probabilities = find(record.numbers, "start_probabilities");
+    expects(states.size() == probabilities.size(),
+            "the stored start law has {} states and {} probabilities; must be as many", states.size(),
+            probabilities.size());
+    std::vector<std::pair<State, double>> law;
+    for (std::size_t i = 0; i < states.size(); ++i) law.emplace_back(states[i], probabilities[i]);
+    return StartLaw(std::move(law));
+}
+
+void put_rewards(Record& record, const std::vector<NamedReward>& rewards) {
+    Texts names, meanings;
+    for (const auto& [name, meaning, reward] : rewards) {
+        names.push_back(name);
+        meanings.push_back(meaning);
+        auto& values = record.numbers["reward_values"];
+        values.insert(values.end(), reward.values().begin(), reward.values().end());
+        record.integers["reward_sizes"].push_back(static_cast<std::int64_t>(reward.values().size()));
+    }
+    put_texts(record, "reward_names", names);
+    put_texts(record, "reward_meanings", meanings);
+}
+
+std::vector<NamedReward> rewards_from_record(const Record& record, const Shape& shape) {
+    std::vector<NamedReward> rewards;
+    const Texts names = find_texts(record, "reward_names"), meanings = find_texts(record, "reward_meanings");
+    if (names.empty()) return rewards;
+    const auto& sizes = find(record.integers, "reward_sizes");
+    std::span<const double> values = find(record.numbers, "reward_values");
+    expects(names.size() == sizes.size() && meanings.size() == sizes.size(),
+            "the stored problem has {} reward names for {} rewards", names.size(), sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        expects(sizes[i] >= 0 && at(sizes[i]) <= values.size(),
+                "reward \"{}\" of the stored problem is cut short", names[i]);
+        const auto own = values.first(at(sizes[i]));
+        rewards.push_back({names[i], meanings[i], Reward(shape, {own.begin(), own.end()})});
+        values = values.subspan(own.size());
+    }
+    return rewards;
+}
+
+void put_truth(Record& record, const Matrix& truth) {
+    auto& values = record.numbers["truth"];
+    for (Index row = 0; row < truth.rows(); ++row)
+        for (Index column = 0; column < truth.cols(); ++column) values.push_back(truth(row, column));
+}
+
+Matrix truth_from_record(const Record& record, Index features) {
+    const auto& values = find(record.numbers, "truth");
+    expects(static_cast<Index>(values.size()) % features == 0,
+            "the stored true weights are {} numbers; must be a multiple of {}", values.size(), features);
+    Matrix truth(static_cast<Index>(values.size()) / features, features);
+    for (Index row = 0; row < truth.rows(); ++row)
+        for (Index column = 0; column < features; ++column)
+            truth(row, column) = values[at(row * features + column)];
+    return truth;
+}
+
+}  // namespace
+
+Record record_of(const Problem& problem) {
+    const ProblemDescription& parts = problem.description();
+    const Shape& shape = problem.shape();
+    Record record;
+    record.integers["sizes"] = {shape.states, shape.actions, parts.features->features(), shape.horizon};
+    record.integers["homogeneous"] = {parts.homogeneous};
+    if (parts.misspecification > 0) record.numbers["misspecification"] = {parts.misspecification};
+    put_features(record, *parts.features);
+    put_start(record, parts.start);
+    if (parts.truth) put_truth(record, *parts.truth);
+    put_texts(record, "name", {parts.name});
+    put_texts(record, "state_names", parts.state_names);
+    put_texts(record, "action_names", parts.action_names);
+    put_rewards(record, parts.rewards);
+    if (parts.target.epsilon) record.numbers["target_epsilon"] = {*parts.target.epsilon};
+    if (parts.target.delta) record.numbers["target_delta"] = {*parts.target.delta};
+    if (parts.target.episodes) record.integers["target_episodes"] = {*parts.target.episodes};
+    return record;
+}
+
+Problem problem_from_record(const Record& record) {
+    const auto& sizes = find(record.integers, "sizes");
+    expects(sizes.size() == 4, "the stored problem has {} sizes; must be 4", sizes.size());
+    const Shape shape{sizes[0], sizes[1], sizes[3]};
+    validate(shape);
+    const Index features = sizes[2];
+    ProblemDescription parts;
+    parts.name = find_text(record, "name");
+    parts.features = std::make_shared<const FeatureMap>(features_from_record(record, shape, features));
+    parts.horizon = shape.horizon;
+    parts.start = start_from_record(record);
+    parts.homogeneous = find_one(record.integers, "homogeneous") != 0;
+    parts.misspecification = find_optional(record.numbers, "misspecification").value_or(0);
+    if (record.numbers.contains("truth")) parts.truth = truth_from_record(record, features);
+    parts.state_names = find_texts(record, "state_names");
+    parts.action_names = find_texts(record, "action_names");
+    parts.rewards = rewards_from_record(record, shape);
+    parts.target = {find_optional(record.numbers, "target_epsilon"),
+                    find_optional(record.numbers, "target_delta"),
+                    find_optional(record.integers, "target_episodes")};
+    return Problem(std::move(parts));
+}
+
+}  // namespace alidade

@@ -1,0 +1,188 @@
+#include "alidade/run/run_contents.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <charconv>
+#include <ctime>
+
+#include "alidade/error.hpp"
+#include "alidade/run/problem_hash.hpp"
+#include "alidade/run/problem_record.hpp"
+#include "alidade/run/run_tables.hpp"
+#include "alidade/spec/printable_text.hpp"
+
+namespace alidade {
+namespace {
+
+using run_tables::Values;
+using sqlite::Database;
+
+std::string now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+Values values_of(const RunOptions& options) {
+    const Schedule& schedule = options.schedule;
+    const char* const kinds[] = {"every", "doubling", "growth"};
+    return {{"algorithm", options.algorithm},
+            {"constants", options.constants},
+            {"delta", options.delta},
+            {"seed", std::to_string(options.seed)},  // SQLite's integers end at 2^63
+            {"schedule", std::string(kinds[static_cast<std::size_t>(schedule.kind)])},
+            {"schedule_growth", schedule.growth},
+            {"schedule_sub_batch", schedule.sub_batch}};
+}
+
+/// The value of a key that every run has.
+template <class T>
+T take(const Values& values, const std::string& key) {
+    const auto place = values.find(key);
+    if (place == values.end() || !std::holds_alternative<T>(place->second))
+        throw sqlite::Error(SQLITE_CORRUPT, fmt::format("\"{}\" is missing", key));
+    return std::get<T>(place->second);
+}
+
+RunOptions options_from(const Values& values) {
+    RunOptions options;
+    options.algorithm = take<std::string>(values, "algorithm");
+    options.constants = take<std::string>(values, "constants");
+    options.delta = take<double>(values, "delta");
+    const auto seed = take<std::string>(values, "seed");
+    std::from_chars(seed.data(), seed.data() + seed.size(), options.seed);
+    const auto kind = take<std::string>(values, "schedule");
+    options.schedule.kind = kind == "every"      ? Schedule::Kind::every
+                            : kind == "doubling" ? Schedule::Kind::doubling
+                                                 : Schedule::Kind::growth;
+    options.schedule.growth = take<double>(values, "schedule_growth");
+    options.schedule.sub_batch = take<double>(values, "schedule_sub_batch");
+    return options;
+}
+
+}  // namespace
+
+Identity read_identity(const Database& database) {
+    const Values values = run_tables::read_values(database, "run");
+    const Record record = run_tables::read_record(database, "problem");
+    try {
+        Identity identity{problem_from_record(record), take<std::string>(values, "problem_hash"),
+                          take<std::string>(values, "source"), options_from(values)};
+        if (problem_hash(identity.problem) != identity.hash)
+            throw sqlite::Error(SQLITE_CORRUPT, "the problem inside is not the one that was explored");
+        return identity;
+    } catch (const InvalidArgument& error) {
+        // The message may quote names from the file.
+        throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
+    }
+}
+
+void write_identity(Database& database, const Identity& identity) {
+    Values values = values_of(identity.options);
+    values["source"] = identity.source;
+    values["problem_hash"] = identity.hash;
+    run_tables::write_values(database, "run", values);
+    run_tables::write_record(database, "problem", record_of(identity.problem));
+    run_tables::write_meta(database, {{"created", now()}});
+}
+
+namespace {
+
+template <class T>
+void put(Values& values, const char* key, const std::optional<T>& value) {
+    if (value) values[key] = *value;
+}
+
+/// The value of a key that not every contradiction has.
+template <class T>
+std::optional<T> take_if_there(const Values& values, const std::string& key) {
+    if (!values.contains(key)) return std::nullopt;
+    return take<T>(values, key);
+}
+
+void write_contradiction(Database& database, const RunContradiction& found) {
+    Values values{{"kind", to_string(found.kind)}, {"what", found.what}, {"episodes", found.episodes}};
+    put<std::int64_t>(values, "step", found.step);
+    put<std::int64_t>(values, "state", found.state);
+    put<std::int64_t>(values, "action", found.action);
+    put<std::int64_t>(values, "successor", found.successor);
+    put(values, "level", found.level);
+    put(values, "log_evidence", found.log_evidence);
+    put(values, "threshold", found.threshold);
+    run_tables::add_contradiction(database);
+    run_tables::write_values(database, "contradiction", values);
+}
+
+std::optional<RunContradiction> read_contradiction(const Database& database) {
+    if (!run_tables::has_contradiction(database)) return std::nullopt;
+    const Values values = run_tables::read_values(database, "contradiction");
+    RunContradiction found;
+    try {
+        found.kind = parse_contradiction_kind(take<std::string>(values, "kind"));
+    } catch (const InvalidArgument& error) {
+        throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
+    }
+    found.what = take<std::string>(values, "what");
+    found.episodes = take<std::int64_t>(values, "episodes");
+    found.step = take_if_there<std::int64_t>(values, "step");
+    found.state = take_if_there<std::int64_t>(values, "state");
+    found.action = take_if_there<std::int64_t>(values, "action");
+    found.successor = take_if_there<std::int64_t>(values, "successor");
+    found.level = take_if_there<double>(values, "level");
+    found.log_evidence = take_if_there<double>(values, "log_evidence");
+    found.threshold = take_if_there<double>(values, "threshold");
+    return found;
+}
+
+}  // namespace
+
+void write_checkpoint(Database& database, const RunCheckpoint& checkpoint) {
+    run_tables::write_counts(database, checkpoint.counts);
+    run_tables::write_record(database, "memory", checkpoint.memory);
+    if (checkpoint.contradiction && !run_tables::has_contradiction(database))
+        write_contradiction(database, *checkpoint.contradiction);
+    run_tables::write_meta(database, {{"updated", now()}});
+}
+
+std::optional<RunCheckpoint> read_checkpoint(const Database& database, const Problem& problem) {
+    if (!run_tables::written(database, "memory")) return std::nullopt;
+    RunCheckpoint checkpoint{run_tables::read_record(database, "memory"),
+                             Counts(problem.shared_features(), problem.shape().horizon)};
+    run_tables::read_counts(database, checkpoint.counts);
+    checkpoint.contradiction = read_contradiction(database);
+    return checkpoint;
+}
+
+void write_result(Database& database, const RunResult& result) {
+    run_tables::write_record(database, "knowledge", result.evidence);
+    run_tables::write_candidates(database, result.candidates);
+    run_tables::write_values(database, "result",
+                             {{"episodes", result.episodes},
+                              {"replans", result.replans},
+                              {"reward_free", result.reward_free},
+                              {"method", result.method},
+                              {"stopped", result.stopped}});
+    run_tables::write_meta(database, {{"seconds_total", result.spent.total},
+                                      {"seconds_simulate", result.spent.simulate},
+                                      {"seconds_plan", result.spent.plan},
+                                      {"seconds_certify", result.spent.certify}});
+}
+
+std::optional<RunResult> read_result(const Database& database) {
+    if (!run_tables::written(database, "result")) return std::nullopt;
+    const Values values = run_tables::read_values(database, "result");
+    RunResult result;
+    result.evidence = run_tables::read_record(database, "knowledge");
+    result.episodes = take<std::int64_t>(values, "episodes");
+    result.replans = take<std::int64_t>(values, "replans");
+    result.reward_free = take<double>(values, "reward_free");
+    result.method = take<std::string>(values, "method");
+    result.candidates = run_tables::read_candidates(database);
+    result.stopped = take<std::string>(values, "stopped");
+    const auto seconds = [&](const char* key) { return run_tables::read_meta(database, key); };
+    result.spent = {seconds("seconds_total"), seconds("seconds_simulate"), seconds("seconds_plan"),
+                    seconds("seconds_certify")};
+    return result;
+}
+
+}  // namespace alidade

@@ -1,0 +1,332 @@
+#include "alidade/run/run_tables.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "alidade/error.hpp"
+#include "alidade/run/digest.hpp"
+
+namespace alidade::run_tables {
+namespace {
+
+using sqlite::Database;
+using sqlite::Error;
+using sqlite::Statement;
+using sqlite::ValueType;
+
+static_assert(std::endian::native == std::endian::little,
+              "blobs are little endian and are copied as they are");
+
+constexpr std::size_t part_bytes = std::size_t{1} << 28;  // SQLite's limit for one value is 1e9
+
+constexpr std::string_view array_columns =
+    "(name TEXT, kind TEXT, part INTEGER, data BLOB, PRIMARY KEY (kind, name, part))";
+constexpr std::string_view value_columns = "(key TEXT PRIMARY KEY, value)";
+
+[[noreturn]] void damaged(const std::string& table, std::string_view why) {
+    throw Error(SQLITE_CORRUPT, fmt::format("table {}: {}", table, why));
+}
+
+/// Replaces the rows of a table and leaves a digest of what was written.
+class Section {
+public:
+    Section(Database& database, std::string table) : database_(database), table_(std::move(table)) {
+        database_.execute("DELETE FROM " + table_);
+    }
+    template <class... Words>
+    void add_row(const Words&... words) {
+        (digest_.add(words), ...);
+        ++rows_;
+    }
+    void finish() {
+        Statement insert(database_, "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)");
+        insert.bind(1, std::string_view(table_));
+        insert.bind(2, rows_);
+        insert.bind(3, std::bit_cast<std::int64_t>(digest_.value()));
+        insert.run();
+    }
+
+private:
+    Database& database_;
+    std::string table_;
+    Digest digest_;
+    std::int64_t rows_ = 0;
+};
+
+/// Compares what was read with what was written.
+class Check {
+public:
+    Check(const Database& database, std::string table) : table_(std::move(table)) {
+        Statement select(database, "SELECT rows, digest FROM digests WHERE section = ?");
+        select.bind(1, std::string_view(table_));
+        if (!select.step()) damaged(table_, "its digest is missing");
+        expected_rows_ = select.integer(0);
+        expected_ = std::bit_cast<std::uint64_t>(select.integer(1));
+    }
+    template <class... Words>
+    void add_row(const Words&... words) {
+        (digest_.add(words), ...);
+        ++rows_;
+    }
+    void finish() const {
+        if (rows_ != expected_rows_)
+            damaged(table_, fmt::format("{} rows instead of {}", rows_, expected_rows_));
+        if (digest_.value() != expected_) damaged(table_, "its rows are not those that were written");
+    }
+
+private:
+    std::string table_;
+    Digest digest_;
+    std::int64_t rows_ = 0, expected_rows_ = 0;
+    std::uint64_t expected_ = 0;
+};
+
+/// SQLite keeps neither NaN nor, always, the sign of zero.
+double storable(double value, std::string_view key) {
+    expects(!std::isnan(value), "the run's {} is not a number and cannot be stored", key);
+    return value + 0.0;
+}
+
+/// One word for a value and its type.
+std::int64_t word_of(const Value& value) {
+    Digest digest;
+    digest.add(static_cast<std::uint64_t>(value.index()));
+    if (const auto* text = std::get_if<std::string>(&value))
+        digest.add(std::string_view(*text));
+    else if (const auto* real = std::get_if<double>(&value))
+        digest.add(std::bit_cast<std::uint64_t>(*real + 0.0));
+    else
+        digest.add(std::get<std::int64_t>(value));
+    return std::bit_cast<std::int64_t>(digest.value());
+}
+
+void bind_value(Statement& statement, int parameter, const std::string& key, const Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value))
+        statement.bind(parameter, std::string_view(*text));
+    else if (const auto* real = std::get_if<double>(&value))
+        statement.bind(parameter, storable(*real, key));
+    else
+        statement.bind(parameter, std::get<std::int64_t>(value));
+}
+
+void insert_values(Database& database, const std::string& table, const Values& values) {
+    Statement insert(database, "INSERT OR REPLACE INTO " + table + " VALUES (?, ?)");
+    for (const auto& [key, value] : values) {
+        insert.bind(1, std::string_view(key));
+        bind_value(insert, 2, key, value);
+        insert.run();
+    }
+}
+
+/// Calls `each` with the number and the bytes of every part; an empty array has one empty part.
+template <class Each>
+void for_parts(std::span<const std::byte> bytes, const Each& each) {
+    std::int64_t part = 0;
+    do {
+        const auto piece = bytes.first(std::min(bytes.size(), part_bytes));
+        each(part++, piece);
+        bytes = bytes.subspan(piece.size());
+    } while (!bytes.empty());
+}
+
+template <class T>
+void append(std::vector<T>& values, std::span<const std::byte> bytes, const std::string& table) {
+    if (bytes.size() % sizeof(T) != 0) damaged(table, "an array is cut short");
+    const std::size_t before = values.size();
+    values.resize(before + bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(values.data() + before, bytes.data(), bytes.size());
+}
+
+template <class T>
+void write_arrays(Database& database, const std::string& table, Section& section, std::string_view kind,
+                  const std::map<std::string, std::vector<T>>& arrays) {
+    Statement insert(database, "INSERT INTO " + table + " VALUES (?, ?, ?, ?)");
+    for (const auto& array : arrays) {
+        const std::string_view name = array.first;
+        for_parts(std::as_bytes(std::span(array.second)),
+                  [&](std::int64_t part, std::span<const std::byte> piece) {
+                      insert.bind(1, name);
+                      insert.bind(2, kind);
+                      insert.bind(3, part);
+                      insert.bind(4, piece);
+                      insert.run();
+                      section.add_row(kind, name, part, piece);
+                  });
+    }
+}
+
+}  // namespace
+
+void create(Database& database) {
+    database.execute(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, format));
+    for (const char* table : {"meta", "run", "progress", "result"})
+        database.execute(fmt::format("CREATE TABLE {} {}", table, value_columns));
+    for (const char* table : {"problem", "memory", "knowledge"})
+        database.execute(fmt::format("CREATE TABLE {} {}", table, array_columns));
+    database.execute(
+        "CREATE TABLE counts (step INTEGER, part INTEGER, data BLOB, PRIMARY KEY (step, part));"
+        "CREATE TABLE certificate (position INTEGER PRIMARY KEY, candidate TEXT, value REAL);"
+        "CREATE TABLE digests (section TEXT PRIMARY KEY, rows INTEGER, digest INTEGER)");
+}
+
+std::int64_t pragma(const Database& database, const std::string& name) {
+    Statement statement(database, "PRAGMA " + name);
+    return statement.step() ? statement.integer(0) : 0;
+}
+
+bool written(const Database& database, const std::string& table) {
+    Statement select(database, "SELECT 1 FROM digests WHERE section = ?");
+    select.bind(1, std::string_view(table));
+    if (select.step()) return true;
+    if (Statement(database, "SELECT 1 FROM " + table).step()) damaged(table, "its digest is missing");
+    return false;
+}
+
+bool has_contradiction(const Database& database) {
+    Statement table(database, "SELECT 1 FROM sqlite_master WHERE name = 'contradiction'");
+    Statement digest(database, "SELECT 1 FROM digests WHERE section = 'contradiction'");
+    const bool made = table.step(), digested = digest.step();
+    if (made != digested)
+        damaged("contradiction", made ? "its digest is missing" : "it is missing, but not its digest");
+    return made;
+}
+
+void add_contradiction(Database& database) {
+    database.execute(fmt::format("CREATE TABLE contradiction {}", value_columns));
+}
+
+void write_values(Database& database, const std::string& table, const Values& values) {
+    Section section(database, table);
+    insert_values(database, table, values);
+    for (const auto& [key, value] : values) section.add_row(std::string_view(key), word_of(value));
+    section.finish();
+}
+
+Values read_values(const Database& database, const std::string& table) {
+    Check check(database, table);
+    Values values;
+    Statement select(database, "SELECT key, value FROM " + table + " ORDER BY key");
+    while (select.step()) {
+        Value value;
+        switch (select.type(1)) {
+            case ValueType::integer:
+                value = select.integer(1);
+                break;
+            case ValueType::real:
+                value = select.real(1);
+                break;
+            default:
+                value = std::string(select.text(1));
+        }
+        check.add_row(select.text(0), word_of(value));
+        values.emplace(select.text(0), std::move(value));
+    }
+    check.finish();
+    return values;
+}
+
+void write_record(Database& database, const std::string& table, const Record& record) {
+    Section section(database, table);
+    write_arrays(database, table, section, "bytes", record.bytes);
+    write_arrays(database, table, section, "integers", record.integers);
+    write_arrays(database, table, section, "numbers", record.numbers);
+    section.finish();
+}
+
+Record read_record(const Database& database, const std::string& table) {
+    Check check(database, table);
+    Record record;
+    Statement select(database, "SELECT kind, name, part, data FROM " + table + " ORDER BY kind, name, part");
+    while (select.step()) {
+        const std::string_view kind = select.text(0);
+        const std::string name(select.text(1));
+        const std::span<const std::byte> data = select.blob(3);
+        check.add_row(kind, std::string_view(name), select.integer(2), data);
+        if (kind == "numbers")
+            append(record.numbers[name], data, table);
+        else if (kind == "integers")
+            append(record.integers[name], data, table);
+        else
+            append(record.bytes[name], data, table);
+    }
+    check.finish();
+    return record;
+}
+
+void write_counts(Database& database, const Counts& counts) {
+    write_values(database, "progress", {{"episodes", counts.episodes()}});
+    Section section(database, "counts");
+    Statement insert(database, "INSERT INTO counts VALUES (?, ?, ?)");
+    for (Step h = 0; h < counts.shape().learned_steps(); ++h)
+        for_parts(std::as_bytes(counts.at(h)), [&](std::int64_t part, std::span<const std::byte> piece) {
+            insert.bind(1, std::int64_t{h});
+            insert.bind(2, part);
+            insert.bind(3, piece);
+            insert.run();
+            section.add_row(std::int64_t{h}, part, piece);
+        });
+    section.finish();
+}
+
+void read_counts(const Database& database, Counts& counts) {
+    const Values progress = read_values(database, "progress");
+    const auto episodes = progress.find("episodes");
+    if (episodes == progress.end() || !std::holds_alternative<std::int64_t>(episodes->second))
+        damaged("progress", "the number of episodes is missing");
+    Check check(database, "counts");
+    std::vector<std::int64_t> values;
+    Statement select(database, "SELECT step, part, data FROM counts ORDER BY step, part");
+    while (select.step()) {
+        check.add_row(select.integer(0), select.integer(1), select.blob(2));
+        append(values, select.blob(2), "counts");
+    }
+    check.finish();
+    if (values.size() != counts.values().size()) damaged("counts", "it does not fit the problem");
+    counts.clear();
+    std::ranges::copy(values, counts.values().begin());
+    counts.add_episodes(std::get<std::int64_t>(episodes->second));
+}
+
+void write_candidates(Database& database, const Candidates& candidates) {
+    Section section(database, "certificate");
+    Statement insert(database, "INSERT INTO certificate VALUES (?, ?, ?)");
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const auto& [name, value] = candidates[i];
+        insert.bind(1, static_cast<std::int64_t>(i));
+        insert.bind(2, std::string_view(name));
+        insert.bind(3, storable(value, name));
+        insert.run();
+        section.add_row(static_cast<std::int64_t>(i), std::string_view(name), word_of(value));
+    }
+    section.finish();
+}
+
+Candidates read_candidates(const Database& database) {
+    Check check(database, "certificate");
+    Candidates candidates;
+    Statement select(database, "SELECT position, candidate, value FROM certificate ORDER BY position");
+    while (select.step()) {
+        candidates.emplace_back(select.text(1), select.real(2));
+        check.add_row(select.integer(0), select.text(1), word_of(select.real(2)));
+    }
+    check.finish();
+    return candidates;
+}
+
+void write_meta(Database& database, const Values& values) {
+    insert_values(database, "meta", values);
+}
+
+double read_meta(const Database& database, const std::string& key) {
+    Statement select(database, "SELECT value FROM meta WHERE key = ?");
+    select.bind(1, std::string_view(key));
+    return select.step() ? select.real(0) : 0;
+}
+
+}  // namespace alidade::run_tables

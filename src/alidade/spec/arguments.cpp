@@ -1,0 +1,163 @@
+#include "alidade/spec/arguments.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "alidade/error.hpp"
+#include "alidade/spec/nearest_name.hpp"
+
+namespace alidade {
+namespace {
+
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+    Number value{};
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (std::size_t begin = 0;;) {
+        const std::size_t end = text.find(separator, begin);
+        parts.push_back(text.substr(begin, end - begin));
+        if (end == std::string_view::npos) return parts;
+        begin = end + 1;
+    }
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool takes(const RequestParameter& parameter, std::string_view variant) {
+    return parameter.variants.empty() || contains(parameter.variants, variant);
+}
+
+void check_number(bool is_number, double value, const RequestParameter& parameter, std::string_view where,
+                  std::string_view text) {
+    const bool integer = parameter.kind != ParameterKind::real;
+    expects(is_number && value >= parameter.minimum && value <= parameter.maximum,
+            "{}: parameter '{}' is '{}'; it must be {} from {} to {}", where, parameter.name, text,
+            integer ? "an integer" : "a number", parameter.minimum, parameter.maximum);
+}
+
+void check_value(const RequestParameter& parameter, std::string_view where, const std::string& text) {
+    switch (parameter.kind) {
+        case ParameterKind::integer: {
+            const std::optional<Index> value = parse<Index>(text);
+            check_number(value.has_value(), static_cast<double>(value.value_or(0)), parameter, where, text);
+            return;
+        }
+        case ParameterKind::real: {
+            const std::optional<double> value = parse<double>(text);
+            check_number(value.has_value(), value.value_or(0), parameter, where, text);
+            return;
+        }
+        case ParameterKind::integer_list:
+            for (std::string_view part : split(text, ',')) {
+                const std::optional<Index> value = parse<Index>(part);
+                expects(value && static_cast<double>(*value) >= parameter.minimum &&
+                            static_cast<double>(*value) <= parameter.maximum,
+                        "{}: parameter '{}' is '{}', which contains '{}'; it must be integers from {} to {}, "
+                        "separated by commas",
+                        where, parameter.name, text, part, parameter.minimum, parameter.maximum);
+            }
+            return;
+        case ParameterKind::text:
+            expects(contains(parameter.choices, text), "{}: parameter '{}' is '{}'; it must be one of {}{}",
+                    where, parameter.name, text, fmt::join(parameter.choices, ", "),
+                    suggestion(text, parameter.choices));
+            return;
+    }
+}
+
+/// The variant asked for, checked; empty where there are none.
+std::string chosen_variant(std::string_view where, const std::vector<RequestParameter>& parameters,
+                           const std::map<std::string, std::string>& given) {
+    for (const RequestParameter& parameter : parameters) {
+        if (parameter.name != "variant") continue;
+        const auto found = given.find(parameter.name);
+        if (found == given.end()) return parameter.default_value;
+        check_value(parameter, where, found->second);
+        return found->second;
+    }
+    return {};
+}
+
+void check_name(const std::string& name, std::string_view where, std::string_view variant,
+                const std::vector<RequestParameter>& parameters) {
+    std::vector<std::string> names, usable, owners;
+    for (const RequestParameter& parameter : parameters) {
+        if (!contains(names, parameter.name)) names.push_back(parameter.name);
+        if (takes(parameter, variant)) usable.push_back(parameter.name);
+        if (parameter.name == name)
+            owners.insert(owners.end(), parameter.variants.begin(), parameter.variants.end());
+    }
+    expects(contains(names, name), "{} has no parameter '{}'{}; its parameters are {}", where, name,
+            suggestion(name, names), fmt::join(names, ", "));
+    expects(contains(usable, name),
+            "{}: variant '{}' does not take the parameter '{}' (only {} does); its parameters are {}", where,
+            variant, name, fmt::join(owners, " or "), fmt::join(usable, ", "));
+}
+
+}  // namespace
+
+RequestArguments::RequestArguments(std::string_view where, const std::vector<RequestParameter>& parameters,
+                                   const std::map<std::string, std::string>& given) {
+    const std::string variant = chosen_variant(where, parameters, given);
+    for (const auto& [name, value] : given) {
+        check_name(name, where, variant, parameters);
+        given_.insert(name);
+    }
+    for (const RequestParameter& parameter : parameters) {
+        if (!takes(parameter, variant)) continue;
+        const auto found = given.find(parameter.name);
+        if (found == given.end() && parameter.derived) continue;
+        const std::string& value = found == given.end() ? parameter.default_value : found->second;
+        check_value(parameter, where, value);
+        values_[parameter.name] = value;
+    }
+}
+
+const std::string& RequestArguments::raw(std::string_view name) const {
+    const auto found = values_.find(name);
+    ensures(found != values_.end(), "something asks for its parameter '{}', which has no value", name);
+    return found->second;
+}
+
+Index RequestArguments::integer(std::string_view name) const {
+    const std::optional<Index> value = parse<Index>(raw(name));
+    ensures(value.has_value(), "something reads its parameter '{}' as an integer, but it is '{}'", name,
+            raw(name));
+    return *value;
+}
+
+double RequestArguments::real(std::string_view name) const {
+    const std::optional<double> value = parse<double>(raw(name));
+    ensures(value.has_value(), "something reads its parameter '{}' as a number, but it is '{}'", name,
+            raw(name));
+    return *value;
+}
+
+const std::string& RequestArguments::text(std::string_view name) const {
+    return raw(name);
+}
+
+std::vector<Index> RequestArguments::integers(std::string_view name) const {
+    std::vector<Index> values;
+    for (std::string_view part : split(raw(name), ',')) {
+        const std::optional<Index> value = parse<Index>(part);
+        ensures(value.has_value(), "something reads its parameter '{}' as integers, but it is '{}'", name,
+                raw(name));
+        values.push_back(*value);
+    }
+    return values;
+}
+
+}  // namespace alidade
