@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks which room includes which: lower rooms never see higher ones, neighbours never see each other.
+"""Checks which module includes which: lower modules never see higher ones, neighbours never see each other.
 
     dependency_order.py [ROOT]      check include/, src/, apps/ and python/ under ROOT (default: this repository)
     dependency_order.py --self-test check that planted violations are found, and nothing else
@@ -10,8 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-# From the ground up. A room sees every room on a lower level, itself, and the headers at the root
-# (types.hpp, error.hpp); rooms on one level do not see each other.
+# From the ground up. A module sees every module on a lower level, itself, and the headers at the root
+# (types.hpp, error.hpp); modules on one level do not see each other.
 LEVELS = [
     ["random", "spec"],
     ["model"],
@@ -27,32 +27,32 @@ LEVELS = [
     ["apps", "python"],
 ]
 ROOT_HEADERS = {"types.hpp", "error.hpp"}
-LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+LEVEL_OF = {module: level for level, modules in enumerate(LEVELS) for module in modules}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]alidade/([^">]+)[">]')
 
 
-def room_of(path):
-    """The room of a file given relative to the root of the repository; None for the headers at the root."""
+def module_of(path):
+    """The module of a file given relative to the root of the repository; None for the headers at the root."""
     parts = path.parts
     if parts[0] in ("apps", "python"):
         return parts[0]
     return parts[2] if len(parts) > 3 else None
 
 
-def complaint(room, target):
-    """Why a file of `room` may not include alidade/`target`, or None if it may."""
+def complaint(module, target):
+    """Why a file of `module` may not include alidade/`target`, or None if it may."""
     seen = target.split("/")[0] if "/" in target else None
     if seen is None:
-        return None if target in ROOT_HEADERS else f"alidade/{target} belongs to no room"
+        return None if target in ROOT_HEADERS else f"alidade/{target} belongs to no module"
     if seen not in LEVEL_OF:
-        return f"'{seen}' is no room"
-    if room is None:
-        return f"types.hpp and error.hpp see no room, not even '{seen}'"
-    if room == seen or LEVEL_OF[seen] < LEVEL_OF[room]:
+        return f"'{seen}' is no module"
+    if module is None:
+        return f"types.hpp and error.hpp see no module, not even '{seen}'"
+    if module == seen or LEVEL_OF[seen] < LEVEL_OF[module]:
         return None
-    if LEVEL_OF[seen] == LEVEL_OF[room]:
-        return f"'{room}' and '{seen}' are on one level and do not see each other"
-    return f"'{seen}' is above '{room}'"
+    if LEVEL_OF[seen] == LEVEL_OF[module]:
+        return f"'{module}' and '{seen}' are on one level and do not see each other"
+    return f"'{seen}' is above '{module}'"
 
 
 def violations(root):
@@ -61,13 +61,13 @@ def violations(root):
     for folder in ("include/alidade", "src/alidade", "apps", "python"):
         for file in sorted((root / folder).rglob("*.[ch]pp")):
             path = file.relative_to(root)
-            room = room_of(path)
-            if room is not None and room not in LEVEL_OF:
-                found.append((path, 1, f"'{room}' is no room; add it to {Path(__file__).name}"))
+            module = module_of(path)
+            if module is not None and module not in LEVEL_OF:
+                found.append((path, 1, f"'{module}' is no module; add it to {Path(__file__).name}"))
                 continue
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
                 match = INCLUDE.match(line)
-                reason = match and complaint(room, match.group(1))
+                reason = match and complaint(module, match.group(1))
                 if reason:
                     found.append((path, number, reason))
     return found
@@ -78,7 +78,7 @@ def check(root):
     for path, number, reason in found:
         print(f"{path}:{number}: {reason}")
     if found:
-        order = " <- ".join("{" + ", ".join(rooms) + "}" if len(rooms) > 1 else rooms[0] for rooms in LEVELS)
+        order = " <- ".join("{" + ", ".join(modules) + "}" if len(modules) > 1 else modules[0] for modules in LEVELS)
         print(f"The order is: {order}")
         return 1
     return 0
@@ -87,7 +87,7 @@ def check(root):
 def self_test():
     files = {
         "include/alidade/types.hpp": "#pragma once\n",
-        "include/alidade/error.hpp": '#include "alidade/model/shape.hpp"\n',  # the root sees no room
+        "include/alidade/error.hpp": '#include "alidade/model/shape.hpp"\n',  # the root sees no module
         "include/alidade/model/shape.hpp": '#include "alidade/types.hpp"\n#include "alidade/plan/planner.hpp"\n',
         "include/alidade/plan/planner.hpp": '#include "alidade/model/shape.hpp"\n#include "alidade/error.hpp"\n',
         "src/alidade/plan/planner.cpp": '#include "alidade/plan/planner.hpp"\n\n#include <alidade/problem/p.hpp>\n',

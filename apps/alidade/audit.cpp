@@ -7,8 +7,8 @@
 #include "alidade/spec/shell_word.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -39,9 +39,9 @@ ordered_json object_of(const AuditResult& result) {
     return object;
 }
 
-std::string text_of(const AuditResult& result, double delta, const Voice& voice) {
-    std::string text =
-        fmt::format("{} with the truth, over {} rewards\n", voice.bold("Audit"), with_commas(result.rewards));
+std::string text_of(const AuditResult& result, double delta, const Console& console) {
+    std::string text = fmt::format("{} with the truth, over {} rewards\n", console.bold("Audit"),
+                                   with_commas(result.rewards));
     text += fmt::format("  certificate, any reward    {}\n", upper_bound(result.reward_free));
     text += fmt::format("  worst true loss found      {}\n", rounded(result.max_gap));
     text += fmt::format("  bounds for single rewards  mean {}, largest {}\n", upper_bound(result.mean_bound),
@@ -57,7 +57,7 @@ std::string text_of(const AuditResult& result, double delta, const Voice& voice)
                       result.depth, delta);
 }
 
-int run_audit(const AuditArguments& given, const Voice& voice) {
+int run_audit(const AuditArguments& given, const Console& console) {
     AuditOptions options;
     options.rewards = parse_count(given.rewards, "--rewards", 1);
     options.climb_steps = parse_count(given.climb, "--climb", 0);
@@ -70,17 +70,17 @@ int run_audit(const AuditArguments& given, const Voice& voice) {
                         {fmt::format("run folder '{}'", given.folder),
                          "an audit compares bounds with true losses, which only a simulated problem has",
                          fmt::format("alidade certify {} needs no truth", shell_path(given.folder))});
-    const Knowledge knowledge = recall(store, options.threads).knowledge;
+    const Knowledge knowledge = load_run(store, options.threads).knowledge;
     const Standing standing = standing_of(store, given.fit);
-    insist(standing, voice);
+    insist(standing, console);
     const AuditResult result = audit(knowledge, problem.true_model(), options);
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json object = object_of(result);
         add_standing(object, standing, problem);
-        voice.object(object);
+        console.object(object);
     } else {
-        voice.result(text_of(result, knowledge.certificate.failure_probability, voice) +
-                     describe_contradiction(standing, problem, voice));
+        console.result(text_of(result, knowledge.certificate.failure_probability, console) +
+                       describe_contradiction(standing, problem, console));
     }
     // Outside the confidence set nothing is promised; inside it a violation is a fault of the program.
     return result.truth_in_confidence_set && result.violations > 0 ? 1 : standing.exit_code(0);
@@ -99,12 +99,13 @@ void add_audit(CLI::App& app, Chosen& chosen) {
     add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->footer(
         "Exit code 1 if a bound fails though the truth lies in the confidence set, 4 if the data contradict\n"
         "the model.");
-    command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return run_audit(*given, voice); }; });
+    command->callback([=, &chosen] {
+        chosen.work = [given](const Console& console) { return run_audit(*given, console); };
+    });
 }
 
 }  // namespace alidade::app

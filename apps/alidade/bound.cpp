@@ -10,8 +10,8 @@
 #include "alidade/theory/lower_bound.hpp"
 #include "alidade/theory/sharp_bound.hpp"
 #include "commands.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
 
@@ -266,9 +266,9 @@ std::string guarantee_text(const Row& row, Index horizon) {
     return *row.guarantee >= static_cast<double>(horizon) ? "vacuous" : "≤ " + upper_bound(*row.guarantee);
 }
 
-std::string text_of(const Question& asked, const std::vector<Row>& rows, const Voice& voice) {
+std::string text_of(const Question& asked, const std::vector<Row>& rows, const Console& console) {
     const BoundSetting& setting = asked.setting;
-    std::string text = voice.bold(
+    std::string text = console.bold(
         fmt::format("Episodes for a loss of at most {:.4g}, whatever the reward, with probability {:.4g}",
                     asked.epsilon, 1 - setting.delta));
     text += fmt::format("\n  d = {} features, H = {} steps, B = {:.4g}\n\n", setting.features,
@@ -288,13 +288,13 @@ std::string text_of(const Question& asked, const std::vector<Row>& rows, const V
         cells.push_back(row.assumes);
         table.add(std::move(cells));
     }
-    text += table.text(voice.width()) + "\n";
+    text += table.text(console.width()) + "\n";
     text += paragraph(
         "'vacuous below': with fewer episodes the theorem allows a loss of H or more, which says nothing. "
         "constants: 'paper' are in its theorem or proof, 'ours' are of a repaired or new proof, 'none' "
         "are unknown, so that the row is a rate and not a bound. All of it is known before any data; what a "
         "run has really learned is in its certificate, as a rule far smaller: alidade explore.",
-        voice.width());
+        console.width());
     if (asked.base_models) {
         const double end = last_episode(asked);
         text += paragraph(
@@ -302,35 +302,35 @@ std::string text_of(const Question& asked, const std::vector<Row>& rows, const V
                 "With --replan doubling a run computes at most {} policies in {} episodes.",
                 episodes_text(std::floor(sharp_policies(setting, end, doubling)), Row::Kind::sufficient),
                 episodes_text(end, Row::Kind::rate)),
-            voice.width());
+            console.width());
     }
     if (setting.horizon == 1)
         text += paragraph("With one step there is nothing to learn: no transition matters to any reward.",
-                          voice.width());
+                          console.width());
     if (asked.pooled)
         text +=
             paragraph("This problem pools its steps; the theorems do not, and ask for more than it needs.",
-                      voice.width());
+                      console.width());
     if (asked.inexact)
         text += paragraph(
             "This problem's truth may be off the mixture; the theorems assume that it is not, and do not "
             "hold "
             "for it.",
-            voice.width());
+            console.width());
     return text;
 }
 
-int bound(const BoundArguments& given, const Voice& voice) {
+int bound(const BoundArguments& given, const Console& console) {
     const Question asked = question_of(given);
     require_valid(asked);
     const std::vector<Row> rows =
         explaining({"the command line of alidade bound", "the bounds cannot be computed for such sizes",
                     "--features, --horizon and --epsilon of the system you have"},
                    [&] { return rows_of(asked); });
-    if (voice.json())
-        voice.object(object_of(asked, rows));
+    if (console.json())
+        console.object(object_of(asked, rows));
     else
-        voice.result(text_of(asked, rows, voice));
+        console.result(text_of(asked, rows, console));
     return 0;
 }
 
@@ -352,10 +352,10 @@ void add_bound(CLI::App& app, Chosen& chosen) {
     command->add_option("--states", given->states, "S, for the theorem on linear MDPs");
     command->add_option("--episodes", given->episodes, "Say also what each theorem guarantees after so many");
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->footer("Formulas and proofs: docs/bounds.md.");
     command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return bound(*given, voice); }; });
+        [=, &chosen] { chosen.work = [given](const Console& console) { return bound(*given, console); }; });
 }
 
 }  // namespace alidade::app

@@ -117,9 +117,9 @@ std::string named_numbers(const std::vector<std::pair<std::string, double>>& nam
     return text;
 }
 
-std::string describe(const RewardFreeCertificate& certificate, const Shape& shape, const Voice& voice) {
+std::string describe(const RewardFreeCertificate& certificate, const Shape& shape, const Console& console) {
     std::string text =
-        fmt::format("{} {}", voice.bold("Reward-free certificate:"), upper_bound(certificate.bound));
+        fmt::format("{} {}", console.bold("Reward-free certificate:"), upper_bound(certificate.bound));
     if (certificate.vacuous)
         text += fmt::format(
             "  (vacuous)\n  No loss can exceed the horizon, {}, so this says nothing yet.\n"
@@ -138,7 +138,7 @@ std::string describe(const RewardFreeCertificate& certificate, const Shape& shap
 }
 
 std::string describe(const std::vector<Contribution>& contributions, const Problem& problem,
-                     const Voice& voice) {
+                     const Console& console) {
     if (contributions.empty()) return {};
     Table table({{"step"}, {"state", Table::Align::left}, {"action", Table::Align::left}, {"amount"}});
     for (std::size_t i = 0; i < std::min(contributions_shown, contributions.size()); ++i) {
@@ -146,7 +146,7 @@ std::string describe(const std::vector<Contribution>& contributions, const Probl
         table.add({std::to_string(item.step), problem.state_name(item.state),
                    problem.action_name(item.action), rounded(item.amount)});
     }
-    return voice.bold("What the next experiment is for") + ": the largest parts of the certificate\n" +
+    return console.bold("What the next experiment is for") + ": the largest parts of the certificate\n" +
            table.text();
 }
 
@@ -185,7 +185,7 @@ std::string false_claims(const Measurement& measured, const Plan& plan, const Sh
            ". The bounds do not rest on it.";
 }
 
-std::string describe_weights(const MixtureModel& model, const Voice& voice) {
+std::string describe_weights(const MixtureModel& model, const Console& console) {
     const auto& names = model.features().names();
     const Index shown = std::min(weights_shown, model.features().features());
     std::vector<Table::Column> columns{{"step"}};
@@ -198,7 +198,7 @@ std::string describe_weights(const MixtureModel& model, const Voice& voice) {
         for (Index i = 0; i < shown; ++i) cells.push_back(fmt::format("{:.4f}", model.weights()(h, i)));
         table.add(std::move(cells));
     }
-    std::string text = voice.bold("Learned weights") + "\n" + table.text();
+    std::string text = console.bold("Learned weights") + "\n" + table.text();
     if (rows > weights_shown || model.features().features() > shown)
         text += fmt::format("  ({} steps of {} weights in all; --json prints them)\n", rows,
                             model.features().features());

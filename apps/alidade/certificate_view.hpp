@@ -10,7 +10,7 @@
 #include "alidade/model/mixture_model.hpp"
 #include "alidade/plan/measurement.hpp"
 #include "alidade/problem/problem.hpp"
-#include "voice.hpp"
+#include "console.hpp"
 
 namespace alidade::app {
 
@@ -36,10 +36,10 @@ nlohmann::ordered_json weights_json(const MixtureModel& model);
 nlohmann::ordered_json to_json(const Policy& policy);
 
 /// What a reward-free certificate says, in words.
-std::string describe(const RewardFreeCertificate& certificate, const Shape& shape, const Voice& voice);
+std::string describe(const RewardFreeCertificate& certificate, const Shape& shape, const Console& console);
 /// The largest contributions as a table that says what they are for.
 std::string describe(const std::vector<Contribution>& contributions, const Problem& problem,
-                     const Voice& voice);
+                     const Console& console);
 /// What a certificate for one reward says, in words, in the unit of the reward's file.
 std::string describe(const RewardCertificate& certificate, const Shape& shape, const RewardScale& scale);
 /// What a plan is worth in the learned model, in words, in the unit of the reward's file.
@@ -48,7 +48,7 @@ std::string describe(const Measurement& measured, const Shape& shape, const Rewa
 std::string false_claims(const Measurement& measured, const Plan& plan, const Shape& shape,
                          const RewardScale& scale);
 /// The learned weights as a table.
-std::string describe_weights(const MixtureModel& model, const Voice& voice);
+std::string describe_weights(const MixtureModel& model, const Console& console);
 /// "coupling 0.4531, model 0.5120".
 std::string named_numbers(const std::vector<std::pair<std::string, double>>& named);
 

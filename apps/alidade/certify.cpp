@@ -10,8 +10,8 @@
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "reward_batch.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
@@ -48,12 +48,12 @@ bool agrees(const RewardFreeCertificate& computed, const RunResult& stored) {
     return true;
 }
 
-int certify_run(const RunStore& store, const Recalled& recalled, const Standing& standing,
-                const Voice& voice) {
-    const auto& [knowledge, stored] = recalled;
+int certify_run(const RunStore& store, const LoadedRun& loaded, const Standing& standing,
+                const Console& console) {
+    const auto& [knowledge, stored] = loaded;
     const RewardFreeCertificate& certificate = knowledge.certificate;
     const bool same = !stored || agrees(certificate, *stored);
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json object = to_json(certificate);
         object["delta"] = certificate.failure_probability;
         object["episodes"] = knowledge.episodes;
@@ -61,20 +61,20 @@ int certify_run(const RunStore& store, const Recalled& recalled, const Standing&
         object["agrees"] = same;
         object["contributions"] = to_json(certificate.contributions, store.problem());
         add_standing(object, standing, store.problem());
-        voice.object(object);
+        console.object(object);
     } else {
-        std::string text = describe(certificate, store.problem().shape(), voice);
+        std::string text = describe(certificate, store.problem().shape(), console);
         text +=
             fmt::format("  recomputed from what {} episodes left behind; ", with_commas(knowledge.episodes));
         text += !stored ? "the run has not ended, so none is stored to compare with\n"
                 : same  ? "agrees with the stored one\n"
                         : fmt::format("DIFFERS from the stored one, {:.17g}\n", stored->reward_free);
-        if (const std::string words = describe(standing, store.problem(), voice); !words.empty())
+        if (const std::string words = describe(standing, store.problem(), console); !words.empty())
             text += "\n" + words;
-        voice.result(text + "\n" + describe(certificate.contributions, store.problem(), voice));
+        console.result(text + "\n" + describe(certificate.contributions, store.problem(), console));
     }
     if (!same)
-        voice.say(
+        console.say(
             fmt::format("error: the stored certificate, {:.17g} by {}, does not follow from the stored "
                         "evidence, which gives {:.17g} by {}.",
                         stored->reward_free, stored->method, certificate.bound, certificate.method));
@@ -89,37 +89,38 @@ Policy policy_of(const std::string& file, const Problem& problem) {
         [&] { return read_policy(file, problem.shape()); });
 }
 
-int certify_policy(const std::string& file, const CalledReward& reward, const RunStore& store,
-                   const Knowledge& knowledge, const Standing& standing, const Voice& voice) {
+int certify_policy(const std::string& file, const ChosenReward& reward, const RunStore& store,
+                   const Knowledge& knowledge, const Standing& standing, const Console& console) {
     const Problem& problem = store.problem();
     const Policy policy = policy_of(file, problem);
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);
         object["delta"] = certificate.failure_probability;
         add_standing(object, standing, problem);
-        voice.object(object);
+        console.object(object);
     } else {
-        voice.result(
-            fmt::format("{} {} for {}\n", voice.bold("Policy"), printable(file), printable(reward.name)) +
-            describe(certificate, problem.shape(), reward.scaled.scale) + describe(standing, problem, voice));
+        console.result(
+            fmt::format("{} {} for {}\n", console.bold("Policy"), printable(file), printable(reward.name)) +
+            describe(certificate, problem.shape(), reward.scaled.scale) +
+            describe(standing, problem, console));
     }
     return standing.exit_code(0);
 }
 
 /// Rewards and policies in pairs; a single one of either goes with all of the other.
 struct Pairs {
-    std::vector<CalledReward> rewards;
+    std::vector<ChosenReward> rewards;
     std::vector<std::string> files;
     std::vector<Policy> policies;
 
     std::size_t size() const { return std::max(rewards.size(), files.size()); }
-    const CalledReward& reward(std::size_t i) const { return rewards[rewards.size() == 1 ? 0 : i]; }
+    const ChosenReward& reward(std::size_t i) const { return rewards[rewards.size() == 1 ? 0 : i]; }
     const std::string& file(std::size_t i) const { return files[files.size() == 1 ? 0 : i]; }
     const Policy& policy(std::size_t i) const { return policies[policies.size() == 1 ? 0 : i]; }
 };
 
-Pairs pair_up(std::vector<CalledReward> rewards, const std::vector<std::string>& files,
+Pairs pair_up(std::vector<ChosenReward> rewards, const std::vector<std::string>& files,
               const Problem& problem) {
     if (rewards.size() != files.size() && rewards.size() != 1 && files.size() != 1)
         throw UserError(
@@ -132,14 +133,14 @@ Pairs pair_up(std::vector<CalledReward> rewards, const std::vector<std::string>&
 }
 
 int certify_many(const Pairs& pairs, const RunStore& store, const Knowledge& knowledge,
-                 const Standing& standing, int threads, const Voice& voice) {
+                 const Standing& standing, int threads, const Console& console) {
     const Problem& problem = store.problem();
     const BatchOutcome outcome = certify_batch(
         knowledge, pairs.size(),
         [&](std::size_t i) {
             return RewardQuestion{pairs.reward(i).scaled.reward, pairs.policy(i)};
         },
-        threads, voice);
+        threads, console);
     const double delta = knowledge.certificate.failure_probability;
     ordered_json list = ordered_json::array();
     std::vector<Table::Column> columns{{"reward", Table::Align::left}, {"policy", Table::Align::left}};
@@ -157,22 +158,22 @@ int certify_many(const Pairs& pairs, const RunStore& store, const Knowledge& kno
             cells.push_back(std::move(cell));
         table.add(std::move(cells));
     }
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json object;
         object["certificates"] = std::move(list);
         object["delta"] = delta;
         add_standing(object, standing, problem);
         add_batch_end(object, outcome, pairs.size());
-        voice.object(object);
+        console.object(object);
     } else {
-        voice.result(fmt::format("{} {}\n", outcome.certificates.size(), voice.bold("certificates")) +
-                     table.text() + batch_footer(outcome, pairs.size(), delta) +
-                     describe(standing, problem, voice));
+        console.result(fmt::format("{} {}\n", outcome.certificates.size(), console.bold("certificates")) +
+                       table.text() + batch_footer(outcome, pairs.size(), delta) +
+                       describe(standing, problem, console));
     }
     return standing.exit_code(outcome.exit_code());
 }
 
-int certify(const CertifyArguments& given, const Voice& voice) {
+int certify(const CertifyArguments& given, const Console& console) {
     const bool rewards_given = given.rewards.given();
     if (rewards_given == given.policies.empty())
         throw UserError(fmt::format("{} is given without {}", rewards_given ? "--reward" : "--policy",
@@ -182,16 +183,16 @@ int certify(const CertifyArguments& given, const Voice& voice) {
     require_fit_level(given.fit.level);
     const RunStore store = open_run(given.folder);
     const int threads = thread_count(given.threads);
-    const Recalled recalled = recall(store, threads);
-    const Knowledge& knowledge = recalled.knowledge;
+    const LoadedRun loaded = load_run(store, threads);
+    const Knowledge& knowledge = loaded.knowledge;
     const Standing standing = standing_of(store, given.fit);
-    insist(standing, voice);
-    if (!rewards_given) return certify_run(store, recalled, standing, voice);
-    std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
+    insist(standing, console);
+    if (!rewards_given) return certify_run(store, loaded, standing, console);
+    std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     if (!given.rewards.batch() && given.policies.size() == 1)
-        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, standing, voice);
+        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, standing, console);
     return certify_many(pair_up(std::move(rewards), given.policies, store.problem()), store, knowledge,
-                        standing, threads, voice);
+                        standing, threads, console);
 }
 
 }  // namespace
@@ -210,13 +211,13 @@ void add_certify(CLI::App& app, Chosen& chosen) {
     add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->footer(
         "Exit code 1 if the recomputed certificate differs from the stored one, 4 if the data contradict "
         "the\n"
         "model: as the run has stored, or as the check here finds.");
     command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return certify(*given, voice); }; });
+        [=, &chosen] { chosen.work = [given](const Console& console) { return certify(*given, console); }; });
 }
 
 }  // namespace alidade::app

@@ -10,8 +10,8 @@
 #include "alidade/problem/inspection.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 
 namespace alidade::app {
 namespace {
@@ -135,15 +135,15 @@ std::string describe_weights(const Problem& problem, const Inspection& found) {
     return text;
 }
 
-int check(const std::string& source, bool normalise, const Voice& voice) {
+int check(const std::string& source, bool normalise, const Console& console) {
     const Problem problem = load_problem_argument(source, normalise);
     const Inspection found = inspect(problem);
     const ReplanCost cost = replan_cost(problem);
-    if (voice.json()) {
-        voice.object(object_of(problem, found, cost.seconds));
+    if (console.json()) {
+        console.object(object_of(problem, found, cost.seconds));
         return 0;
     }
-    std::string text = fmt::format("{} {}\n", voice.bold(problem.name()), "is usable");
+    std::string text = fmt::format("{} {}\n", console.bold(problem.name()), "is usable");
     text += "  rows          every base model is a probability distribution everywhere\n";
     text += describe_reach(problem, found) + describe_weights(problem, found);
     if (problem.misspecification() > 0)
@@ -156,7 +156,7 @@ int check(const std::string& source, bool normalise, const Voice& voice) {
     if (const auto command = environment_command(source); !command.empty())
         text += fmt::format("  system        run by the command '{}', which alidade explore cannot do yet\n",
                             fmt::join(command, " "));
-    voice.result(text);
+    console.result(text);
     return 0;
 }
 
@@ -175,9 +175,11 @@ void add_check(CLI::App& app, Chosen& chosen) {
                      "A folder, a problem.toml, or builtin:NAME?parameter=value&...")
         ->required();
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->callback([=, &chosen] {
-        chosen.work = [given](const Voice& voice) { return check(given->source, given->normalise, voice); };
+        chosen.work = [given](const Console& console) {
+            return check(given->source, given->normalise, console);
+        };
     });
 }
 

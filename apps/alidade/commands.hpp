@@ -3,14 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "voice.hpp"
+#include "console.hpp"
 
 namespace alidade::app {
 
 /// What the command line asked for: filled in while parsing, run afterwards. `work` returns the exit code.
 struct Chosen {
-    VoiceOptions voice;
-    std::function<int(const Voice&)> work;
+    ConsoleOptions console;
+    std::function<int(const Console&)> work;
 };
 
 // Each registers one command; parsing it sets `chosen.work`.
@@ -27,9 +27,9 @@ void add_reward(CLI::App& app, Chosen& chosen);
 void add_bound(CLI::App& app, Chosen& chosen);
 
 /// Registers --json and --quiet, which every command has.
-void add_voice_flags(CLI::App& command, Chosen& chosen);
+void add_output_flags(CLI::App& command, Chosen& chosen);
 
 /// `--version`: one line, or one JSON object with the libraries' versions.
-int print_version(const Voice& voice);
+int print_version(const Console& console);
 
 }  // namespace alidade::app

@@ -58,33 +58,33 @@ void add_standing(ordered_json& object, const Standing& standing, const Problem&
     if (standing.contradiction) object["contradiction"] = to_json(*standing.contradiction);
 }
 
-std::string describe_contradiction(const Standing& standing, const Problem& problem, const Voice& voice) {
+std::string describe_contradiction(const Standing& standing, const Problem& problem, const Console& console) {
     if (!standing.contradiction) return {};
     const RunContradiction& found = *standing.contradiction;
     std::string text;
     if (standing.fit && standing.fit->contradicted) {
-        text = describe(*standing.fit, problem, voice);
+        text = describe(*standing.fit, problem, console);
         if (found.kind == ContradictionKind::model_check) return text;
     }
     return text + paragraph(fmt::format("The data CONTRADICT the model, as was found after {} episodes: {}. "
                                         "Every bound assumes that the model holds, and more data do not undo "
                                         "this: do not rely on them.",
                                         with_commas(found.episodes), found.what),
-                            voice.width());
+                            console.width());
 }
 
-std::string describe(const Standing& standing, const Problem& problem, const Voice& voice) {
-    const std::string text = describe_contradiction(standing, problem, voice);
+std::string describe(const Standing& standing, const Problem& problem, const Console& console) {
+    const std::string text = describe_contradiction(standing, problem, console);
     if (!standing.fit || standing.fit->contradicted) return text;
-    if (text.empty()) return describe(*standing.fit, problem, voice);
+    if (text.empty()) return describe(*standing.fit, problem, console);
     return text +
            fmt::format("{} log evidence {:.1f} by now (contradicted from {:.1f}); what was found stands\n",
-                       voice.bold("Model check:"), standing.fit->log_evidence, standing.fit->threshold);
+                       console.bold("Model check:"), standing.fit->log_evidence, standing.fit->threshold);
 }
 
-void insist(const Standing& standing, const Voice& voice) {
+void insist(const Standing& standing, const Console& console) {
     if (!standing.contradiction) return;
-    voice.insist(
+    console.insist(
         fmt::format("{}: the data contradict the mixture, on which all bounds rest; do not rely on them{}.",
                     standing.despite ? "warning" : "error",
                     standing.despite ? "" : " (exit code 4; --despite-contradiction accepts this)"));

@@ -7,9 +7,9 @@
 
 #include "alidade/explore/run_contradiction.hpp"
 #include "alidade/run/run_store.hpp"
+#include "console.hpp"
 #include "fit_view.hpp"
 #include "user_error.hpp"
-#include "voice.hpp"
 
 namespace alidade::app {
 
@@ -45,11 +45,11 @@ nlohmann::ordered_json to_json(const RunContradiction& found);
 /// Puts `model_check` into the object if it was made, and `contradiction` if there is one.
 void add_standing(nlohmann::ordered_json& object, const Standing& standing, const Problem& problem);
 /// The check and the contradiction in words.
-std::string describe(const Standing& standing, const Problem& problem, const Voice& voice);
+std::string describe(const Standing& standing, const Problem& problem, const Console& console);
 /// The same for commands that say nothing of a check which finds nothing: empty unless contradicted.
-std::string describe_contradiction(const Standing& standing, const Problem& problem, const Voice& voice);
+std::string describe_contradiction(const Standing& standing, const Problem& problem, const Console& console);
 /// A line on stderr if the model is contradicted, even for those who asked for quiet.
-void insist(const Standing& standing, const Voice& voice);
+void insist(const Standing& standing, const Console& console);
 
 /// The error of a command that does not go on: `refused` says what was not done.
 Contradiction refusal(const RunContradiction& found, const std::string& folder, const std::string& refused);

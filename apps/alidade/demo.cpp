@@ -14,8 +14,8 @@
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "report.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
@@ -82,34 +82,34 @@ ordered_json plan_json(const DemoPlan& plan, const Shape& shape) {
     return object;
 }
 
-int demo(const DemoArguments& given, const Voice& voice) {
+int demo(const DemoArguments& given, const Console& console) {
     require_replaceable(given.report);
-    Aim aim;
-    aim.episodes = demo_episodes;
-    aim.threads = thread_count(given.threads);
+    Goal goal;
+    goal.episodes = demo_episodes;
+    goal.threads = thread_count(given.threads);
     RunStore store = fresh_run(given);
-    const Explored explored = explore_into(store, aim, voice);
-    insist(explored.standing, voice);
+    const Explored explored = explore_into(store, goal, console);
+    insist(explored.standing, console);
     const std::vector<DemoPlan> plans = plan_all(store.problem(), explored.knowledge);
     write_report(given.report, explored, store, plans);
-    if (voice.json()) {
-        ordered_json object = to_json(explored, store, aim);
+    if (console.json()) {
+        ordered_json object = to_json(explored, store, goal);
         object["plans"] = ordered_json::array();
         for (const DemoPlan& plan : plans)
             object["plans"].push_back(plan_json(plan, store.problem().shape()));
         object["report"] = given.report;
-        voice.object(object);
+        console.object(object);
     } else {
-        voice.result(fmt::format(
+        console.result(fmt::format(
             "{}\n{}{}\n{}\n{}  {} (the whole story)\n{}     {}, explored in {}\n{}    "
             "alidade audit {}\n",
-            paragraph(explanation(explored, store), voice.width()),
-            describe_contradiction(explored.standing, store.problem(), voice), plans_table(plans).text(),
-            paragraph(reading_aid(), voice.width()), voice.bold("Report"), printable(given.report),
-            voice.bold("Run"), printable(given.folder), duration(explored.result.spent.total),
-            voice.bold("Next"), shell_path(given.folder)));
+            paragraph(explanation(explored, store), console.width()),
+            describe_contradiction(explored.standing, store.problem(), console), plans_table(plans).text(),
+            paragraph(reading_aid(), console.width()), console.bold("Report"), printable(given.report),
+            console.bold("Run"), printable(given.folder), duration(explored.result.timings.total),
+            console.bold("Next"), shell_path(given.folder)));
     }
-    return exit_code(explored, aim);
+    return exit_code(explored, goal);
 }
 
 }  // namespace
@@ -125,9 +125,9 @@ void add_demo(CLI::App& app, Chosen& chosen) {
     command->add_option("--seed", given->seed, "Of the simulation and of ties")->capture_default_str();
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return demo(*given, voice); }; });
+        [=, &chosen] { chosen.work = [given](const Console& console) { return demo(*given, console); }; });
 }
 
 }  // namespace alidade::app

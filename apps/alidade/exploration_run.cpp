@@ -12,9 +12,9 @@
 #include "alidade/spec/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "interruption.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
 #include "progress.hpp"
-#include "recall.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -25,9 +25,9 @@ namespace {
 
 constexpr double checkpoint_seconds = 1;
 
-RunResult result_of(Exploration& exploration, Stopped stopped, const Spent& before) {
+RunResult result_of(Exploration& exploration, Stopped stopped, const Timings& before) {
     const RewardFreeCertificate& certificate = exploration.best().certificate;
-    const Spent& now = exploration.spent();
+    const Timings& now = exploration.timings();
     RunResult result;
     result.evidence = exploration.best_evidence();
     result.episodes = exploration.explorer().episodes();
@@ -36,8 +36,8 @@ RunResult result_of(Exploration& exploration, Stopped stopped, const Spent& befo
     result.method = certificate.method;
     result.candidates = certificate.candidates;
     result.stopped = to_string(stopped);
-    result.spent = {before.total + now.total, before.simulate + now.simulate, before.plan + now.plan,
-                    before.certify + now.certify};
+    result.timings = {before.total + now.total, before.simulate + now.simulate, before.plan + now.plan,
+                      before.certify + now.certify};
     return result;
 }
 
@@ -103,17 +103,17 @@ private:
 };
 
 /// What is said of a run that a signal ended in the middle of planning or certifying.
-void say_interrupted(const RunStore& store, std::int64_t episodes, const Voice& voice) {
-    if (voice.progress()) fmt::print(stderr, "\r\x1b[K");
-    voice.say(interrupted_after(episodes));
-    if (!voice.json()) return;
+void say_interrupted(const RunStore& store, std::int64_t episodes, const Console& console) {
+    if (console.progress()) fmt::print(stderr, "\r\x1b[K");
+    console.say(interrupted_after(episodes));
+    if (!console.json()) return;
     ordered_json object;
     object["algorithm"] = store.options().algorithm;
     object["problem"] = store.source();
     object["episodes"] = episodes;
     object["stopped"] = to_string(Stopped::interrupted);
     object["run"] = store.folder().string();
-    voice.object(object);
+    console.object(object);
 }
 
 std::string stop_in_words(Stopped stopped) {
@@ -135,35 +135,35 @@ std::string interrupted_after(std::int64_t episodes) {
                        with_commas(episodes));
 }
 
-Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
+Explored explore_into(RunStore& store, const Goal& goal, const Console& console) {
     const Problem& problem = store.problem();
     const RunOptions& options = store.options();
     const Interruption interruption;
     std::atomic<std::int64_t> episodes = 0;
-    PromptStop stop(interruption, [&] { say_interrupted(store, episodes, voice); });
+    PromptStop stop(interruption, [&] { say_interrupted(store, episodes, console); });
     Exploration exploration(task_of(problem), find_explorer(options.algorithm),
-                            explorer_options(options, aim.threads));
+                            explorer_options(options, goal.threads));
     std::optional<RunContradiction> known;
     if (auto checkpoint = store.checkpoint()) {
         known = std::move(checkpoint->contradiction);
-        if (known && !aim.fit.despite)
+        if (known && !goal.fit.despite)
             throw refusal(*known, store.folder().string(), "the run was not explored further");
         episodes = checkpoint->counts.episodes();
         exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
     }
     const auto previous = store.result();
-    const Spent before = previous ? previous->spent : Spent{};
-    if (episodes > 0) voice.say(fmt::format("Resuming after {} episodes.", with_commas(episodes)));
+    const Timings before = previous ? previous->timings : Timings{};
+    if (episodes > 0) console.say(fmt::format("Resuming after {} episodes.", with_commas(episodes)));
 
     CountSplittingDeployer system(problem.true_model(), options.seed);
     Checkpoints checkpoints(store, exploration, stop);
     Stopped stopped = Stopped::budget;
     try {
         ExploreOptions run;
-        run.episodes = aim.episodes;
-        run.target = aim.target;
-        run.despite_contradiction = aim.fit.despite;
-        ProgressLine line(voice.progress(), run, options.schedule, problem.shape().horizon);
+        run.episodes = goal.episodes;
+        run.target = goal.target;
+        run.despite_contradiction = goal.fit.despite;
+        ProgressLine line(console.progress(), run, options.schedule, problem.shape().horizon);
         run.interrupted = [&] {
             if (interruption.requested()) return true;
             checkpoints.before_batch();
@@ -185,7 +185,7 @@ Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice) {
     if (!known) known = exploration.contradiction();
     checkpoints.save(result, known);
     // The check may take a while: the episodes are safe by now.
-    Standing standing = standing_of(problem, exploration.counts(), known, aim.fit);
+    Standing standing = standing_of(problem, exploration.counts(), known, goal.fit);
     if (standing.contradiction != known) checkpoints.save(result, standing.contradiction);
     return {stopped,
             exploration.best(),
@@ -212,7 +212,7 @@ void describe_constants(const Constants& constants, ordered_json& object) {
 
 }  // namespace
 
-ordered_json to_json(const Explored& explored, const RunStore& store, const Aim& aim) {
+ordered_json to_json(const Explored& explored, const RunStore& store, const Goal& goal) {
     const RunOptions& options = store.options();
     const RunResult& result = explored.result;
     ordered_json object;
@@ -225,7 +225,7 @@ ordered_json to_json(const Explored& explored, const RunStore& store, const Aim&
     object["replan"] = to_string(options.schedule);
     object["seed"] = options.seed;
     object["delta"] = options.delta;
-    if (aim.target) object["target"] = *aim.target;
+    if (goal.target) object["target"] = *goal.target;
     object["horizon"] = store.problem().shape().horizon;
     object["certificate"] = to_json(explored.knowledge.certificate);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
@@ -235,45 +235,45 @@ ordered_json to_json(const Explored& explored, const RunStore& store, const Aim&
     for (const TracePoint& point : explored.trace)
         object["trace"].push_back(
             {{"episodes", point.episodes}, {"certificate", point.bound}, {"replans", point.replans}});
-    object["seconds"] = {{"total", result.spent.total},
-                         {"explore", result.spent.simulate},
-                         {"plan", result.spent.plan},
-                         {"certify", result.spent.certify}};
+    object["seconds"] = {{"total", result.timings.total},
+                         {"explore", result.timings.simulate},
+                         {"plan", result.timings.plan},
+                         {"certify", result.timings.certify}};
     object["stopped"] = result.stopped;
-    object["threads"] = aim.threads;
+    object["threads"] = goal.threads;
     object["run"] = store.folder().string();
     return object;
 }
 
-std::string describe(const Explored& explored, const RunStore& store, const Voice& voice) {
+std::string describe(const Explored& explored, const RunStore& store, const Console& console) {
     const Problem& problem = store.problem();
     const RunResult& result = explored.result;
     const std::string folder = store.folder().string();
     std::string text =
         fmt::format("{} {}\n  {} episodes with {} policies (at most {}) by {} (constants: {}); {}.\n\n",
-                    voice.bold("Explored"), printable(store.source()), with_commas(result.episodes),
+                    console.bold("Explored"), printable(store.source()), with_commas(result.episodes),
                     with_commas(result.replans), with_commas(explored.replan_bound),
                     store.options().algorithm, store.options().constants, stop_in_words(explored.stopped));
-    text += describe(explored.knowledge.certificate, problem.shape(), voice) + "\n";
-    if (const std::string standing = describe(explored.standing, problem, voice); !standing.empty())
+    text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
+    if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
-        text += describe_weights(explored.knowledge.learned.model(), voice) + "\n";
-    if (const std::string parts = describe(explored.knowledge.certificate.contributions, problem, voice);
+        text += describe_weights(explored.knowledge.learned.model(), console) + "\n";
+    if (const std::string parts = describe(explored.knowledge.certificate.contributions, problem, console);
         !parts.empty())
         text += parts + "\n";
-    text += fmt::format("{}  {} in all: simulating {}, planning {}, certifying {}\n", voice.bold("Time"),
-                        duration(result.spent.total), duration(result.spent.simulate),
-                        duration(result.spent.plan), duration(result.spent.certify));
+    text += fmt::format("{}  {} in all: simulating {}, planning {}, certifying {}\n", console.bold("Time"),
+                        duration(result.timings.total), duration(result.timings.simulate),
+                        duration(result.timings.plan), duration(result.timings.certify));
     const std::string reward = problem.rewards().empty() ? "FILE" : problem.rewards().front().name;
-    text += fmt::format("{}   {}\n{}  alidade plan {} {}\n", voice.bold("Run"), printable(folder),
-                        voice.bold("Next"), shell_path(folder), shell_flag("--reward", reward));
+    text += fmt::format("{}   {}\n{}  alidade plan {} {}\n", console.bold("Run"), printable(folder),
+                        console.bold("Next"), shell_path(folder), shell_flag("--reward", reward));
     return text;
 }
 
-int exit_code(const Explored& explored, const Aim& aim) {
+int exit_code(const Explored& explored, const Goal& goal) {
     if (explored.stopped == Stopped::interrupted) return explored.standing.exit_code(130);
-    return explored.standing.exit_code(explored.stopped == Stopped::budget && aim.target ? 3 : 0);
+    return explored.standing.exit_code(explored.stopped == Stopped::budget && goal.target ? 3 : 0);
 }
 
 }  // namespace alidade::app

@@ -8,13 +8,13 @@
 
 #include "alidade/explore/exploration.hpp"
 #include "alidade/run/run_store.hpp"
+#include "console.hpp"
 #include "contradiction_view.hpp"
-#include "voice.hpp"
 
 namespace alidade::app {
 
 /// How far a run is to go.
-struct Aim {
+struct Goal {
     std::int64_t episodes = 100'000;
     std::optional<double> target;
     int threads = 1;
@@ -31,23 +31,23 @@ struct Explored {
     Standing standing;              ///< whether all transitions seen contradict the model
 };
 
-/// Takes up the stored run (or begins it), explores its simulated problem until the aim, the budget or
+/// Takes up the stored run (or begins it), explores its simulated problem goal the goal, the budget or
 /// Ctrl-C, and stores on the way and at the end. Throws Contradiction where the run has stored one, or the
-/// data leave no model to go on with, unless the aim is to go on despite it; what was seen is stored first,
+/// data leave no model to go on with, unless the goal is to go on despite it; what was seen is stored first,
 /// and so is the contradiction. Where planning or certifying would outlast a signal by more
 /// than a moment, the program ends here with code 130, with all episodes stored but without a certificate.
-Explored explore_into(RunStore& store, const Aim& aim, const Voice& voice);
+Explored explore_into(RunStore& store, const Goal& goal, const Console& console);
 
 /// What is said of a run that was interrupted.
 std::string interrupted_after(std::int64_t episodes);
 
 /// The stable object of `explore --json`.
-nlohmann::ordered_json to_json(const Explored& explored, const RunStore& store, const Aim& aim);
+nlohmann::ordered_json to_json(const Explored& explored, const RunStore& store, const Goal& goal);
 /// The same for reading.
-std::string describe(const Explored& explored, const RunStore& store, const Voice& voice);
+std::string describe(const Explored& explored, const RunStore& store, const Console& console);
 
 /// 0 done or target met, 3 budget spent before the target, 130 interrupted, 4 the data contradict the
 /// model and nobody said to go on; where several apply, 4 before 130 before 3.
-int exit_code(const Explored& explored, const Aim& aim);
+int exit_code(const Explored& explored, const Goal& goal);
 
 }  // namespace alidade::app

@@ -11,8 +11,8 @@
 #include "alidade/theory/hoeffding_bound.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
 
@@ -116,18 +116,18 @@ RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
     return options;
 }
 
-Aim aim_of(const ExploreArguments& given, const Problem& problem, double delta) {
-    Aim aim;
-    aim.threads = thread_count(given.threads);
+Goal goal_of(const ExploreArguments& given, const Problem& problem, double delta) {
+    Goal goal;
+    goal.threads = thread_count(given.threads);
     require_fit_level(given.fit.level);
-    aim.fit = given.fit;
-    aim.target = given.target ? given.target : problem.target().epsilon;
-    aim.episodes = budget_of(given, problem, delta);
-    if (aim.target && !(*aim.target > 0 && std::isfinite(*aim.target)))
-        throw UserError(fmt::format("--target is {}; must be greater than 0", *aim.target),
+    goal.fit = given.fit;
+    goal.target = given.target ? given.target : problem.target().epsilon;
+    goal.episodes = budget_of(given, problem, delta);
+    if (goal.target && !(*goal.target > 0 && std::isfinite(*goal.target)))
+        throw UserError(fmt::format("--target is {}; must be greater than 0", *goal.target),
                         {"the command line", "no finite number of episodes gives a certificate of 0 or less",
                          "--target 0.5, in units of reward over a whole episode"});
-    return aim;
+    return goal;
 }
 
 void require_truth(const Problem& problem, const std::string& source) {
@@ -200,26 +200,26 @@ RunStore open_or_create(const ExploreArguments& given, const Problem& problem, c
                           [&] { return RunStore::create(given.folder, problem, given.source, options); });
 }
 
-int explore(const ExploreArguments& given, const Voice& voice) {
+int explore(const ExploreArguments& given, const Console& console) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
     require_truth(problem, given.source);
     const RunOptions options = options_of(given, problem);
-    const Aim aim = aim_of(given, problem, options.delta);
+    const Goal goal = goal_of(given, problem, options.delta);
     RunStore store = open_or_create(given, problem, options);
-    const Explored explored = explore_into(store, aim, voice);
-    insist(explored.standing, voice);
+    const Explored explored = explore_into(store, goal, console);
+    insist(explored.standing, console);
     if (explored.stopped == Stopped::interrupted)
-        voice.say(interrupted_after(explored.result.episodes));
-    else if (explored.stopped == Stopped::budget && aim.target)
-        voice.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *aim.target,
-                              parse_constants(options.constants).regression.paper
-                                  ? "is another run, as the paper's constants are of that number"
-                                  : "goes on from here"));
-    if (voice.json())
-        voice.object(to_json(explored, store, aim));
+        console.say(interrupted_after(explored.result.episodes));
+    else if (explored.stopped == Stopped::budget && goal.target)
+        console.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *goal.target,
+                                parse_constants(options.constants).regression.paper
+                                    ? "is another run, as the paper's constants are of that number"
+                                    : "goes on from here"));
+    if (console.json())
+        console.object(to_json(explored, store, goal));
     else
-        voice.result(describe(explored, store, voice));
-    return exit_code(explored, aim);
+        console.result(describe(explored, store, console));
+    return exit_code(explored, goal);
 }
 
 std::string all_sharpenings() {
@@ -276,14 +276,14 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         ->capture_default_str();
     command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->footer(
         "Flags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
         "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in\n"
         "every case. A contradiction is stored with it: the run is not explored further without\n"
         "--despite-contradiction, and every command that states a bound of it says so.");
     command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return explore(*given, voice); }; });
+        [=, &chosen] { chosen.work = [given](const Console& console) { return explore(*given, console); }; });
 }
 
 }  // namespace alidade::app

@@ -11,8 +11,8 @@
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "interruption.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "reward_choice.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
@@ -75,7 +75,7 @@ void require_free(const ExportArguments& given) {
 }
 
 LayeredOptions layered_options(const ExportArguments& given, const Problem& problem,
-                               const LearnedModel& learned, const Voice& voice) {
+                               const LearnedModel& learned, const Console& console) {
     LayeredOptions options;
     options.view = kind_of(given.view);
     options.unroll = !given.stationary;
@@ -83,18 +83,18 @@ LayeredOptions layered_options(const ExportArguments& given, const Problem& prob
     options.action_names = problem.description().action_names;
     if (problem.shape().states <= most_state_labels) options.state_names = problem.description().state_names;
     for (const std::string& choice : given.rewards) {
-        const ScaledReward reward = choose_reward(choice, problem, given.rescale, voice);
+        const ScaledReward reward = choose_reward(choice, problem, given.rescale, console);
         options.rewards.emplace_back(reward_name(choice, problem), reward.reward);
         if (reward.scale != RewardScale{})
-            voice.say(fmt::format(
+            console.say(fmt::format(
                 "In {} it stays between 0 and 1: a value of x there stands for {} + {} x.", given.output,
                 reward.scale.offset * static_cast<double>(problem.shape().horizon), reward.scale.scale));
     }
     const auto intervals = static_cast<Index>(learned.sets().size()) * learned.model().features().entries();
     options.exact_intervals = intervals <= most_exact_intervals;
     if (options.view == BranchKind::interval && !options.exact_intervals)
-        voice.say(fmt::format("{} intervals: by closed forms, which are a little wider than need be.",
-                              with_commas(intervals)));
+        console.say(fmt::format("{} intervals: by closed forms, which are a little wider than need be.",
+                                with_commas(intervals)));
     return options;
 }
 
@@ -169,13 +169,13 @@ void check_arguments(const ExportArguments& given, const ModelFormat& format, co
 
 void report(const ExportArguments& given, const LearnedModel& learned, const ExplicitHeader& header,
             const ModelFormat& format, const Written& written, const ModelStanding& model,
-            const Voice& voice) {
+            const Console& console) {
     const Index steps =
         learned.shape().horizon +
         (header.labels.end() != std::find(header.labels.begin(), header.labels.end(), "start") ? 1 : 0);
     const std::string usage = format.usage({given.output, header, steps, given.stationary ? steps : 0});
     const std::string claim = claim_of(learned, header.kind);
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json object;
         object["format"] = given.format;
         object["view"] = given.view;
@@ -196,49 +196,50 @@ void report(const ExportArguments& given, const LearnedModel& learned, const Exp
         for (const auto& file : written.files) object["files"].push_back(file.string());
         object["bytes"] = written.bytes;
         object["seconds"] = written.seconds;
-        voice.object(object);
+        console.object(object);
         return;
     }
     std::string names;
     for (const auto& file : written.files) names += (names.empty() ? "" : ", ") + printable(file.string());
     std::string text = fmt::format(
-        "{} {} ({}, {} view): {} states, {} choices, {} branches; {} in {}\n", voice.bold("Wrote"), names,
+        "{} {} ({}, {} view): {} states, {} choices, {} branches; {} in {}\n", console.bold("Wrote"), names,
         given.format, given.view, with_commas(header.states), with_commas(header.choices),
         with_commas(header.branches), memory_size(written.bytes), duration(written.seconds));
-    text += paragraph(claim, voice.width()) + describe_contradiction(model.standing, model.problem, voice);
+    text +=
+        paragraph(claim, console.width()) + describe_contradiction(model.standing, model.problem, console);
     text += "To read it:\n";
     for (std::size_t from = 0; from < usage.size();) {
         const std::size_t end = usage.find('\n', from);
         text += "  " + usage.substr(from, end - from) + "\n";
         from = end == std::string::npos ? usage.size() : end + 1;
     }
-    voice.result(text);
+    console.result(text);
 }
 
-int export_model(const ExportArguments& given, const Voice& voice) {
+int export_model(const ExportArguments& given, const Console& console) {
     const RunStore store = open_run(given.folder);
     const Problem& problem = store.problem();
     const ModelFormat format =
         explaining({"--as", "only formats that are known can be written", "alidade export --help names them"},
                    [&] { return find_model_format(given.format); });
     check_arguments(given, format, problem);
-    const Knowledge knowledge = recall(store, thread_count(given.threads)).knowledge;
+    const Knowledge knowledge = load_run(store, thread_count(given.threads)).knowledge;
     const Standing standing = standing_of(store, given.fit);
     // A file says nothing of what contradicts it, so it is not to be made unawares.
     if (standing.contradiction && !standing.despite)
         throw refusal(*standing.contradiction, given.folder, "nothing was written");
-    insist(standing, voice);
+    insist(standing, console);
     const LearnedModel& learned = knowledge.learned;
-    const auto options = layered_options(given, problem, learned, voice);
+    const auto options = layered_options(given, problem, learned, console);
     const auto view =
         explaining({fmt::format("the model of run folder '{}'", given.folder),
                     "a file that left something out would be another model", "alidade export --help"},
                    [&] { return std::make_unique<LayeredView>(learned, options); });
     try {
         const Written written = write(given, format, *view);
-        report(given, learned, view->header(), format, written, {problem, standing}, voice);
+        report(given, learned, view->header(), format, written, {problem, standing}, console);
     } catch (const Interrupted&) {
-        voice.say("Interrupted: nothing was written.");
+        console.say("Interrupted: nothing was written.");
         return 130;
     }
     return 0;
@@ -290,9 +291,10 @@ void add_export(CLI::App& app, Chosen& chosen) {
         "not in the file. If the data contradict the model, nothing is written and the exit code is 4, but "
         "for\n"
         "--despite-contradiction.");
-    add_voice_flags(*command, chosen);
-    command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return export_model(*given, voice); }; });
+    add_output_flags(*command, chosen);
+    command->callback([=, &chosen] {
+        chosen.work = [given](const Console& console) { return export_model(*given, console); };
+    });
 }
 
 }  // namespace alidade::app

@@ -48,17 +48,17 @@ ordered_json to_json(const ModelFit& fit, const Problem& problem) {
     return object;
 }
 
-std::string describe(const ModelFit& fit, const Problem& problem, const Voice& voice) {
+std::string describe(const ModelFit& fit, const Problem& problem, const Console& console) {
     const std::string numbers =
         fmt::format("(log evidence {:.1f}, contradicted from {:.1f})", fit.log_evidence, fit.threshold);
     if (!fit.contradicted)
-        return fmt::format("{} the data do not contradict the mixture {}\n", voice.bold("Model check:"),
+        return fmt::format("{} the data do not contradict the mixture {}\n", console.bold("Model check:"),
                            numbers);
     std::string text = fmt::format(
         "{} the data CONTRADICT the mixture {}\n"
         "  Were every transition law a mixture of the base models, this would happen with probability {} at\n"
         "  most. Every bound assumes it: do not rely on them.\n",
-        voice.bold("Model check:"), numbers, fit.level);
+        console.bold("Model check:"), numbers, fit.level);
     const Misfit& worst = *fit.worst;
     return text +
            fmt::format(

@@ -6,7 +6,7 @@
 
 #include "alidade/certify/model_fit.hpp"
 #include "alidade/problem/problem.hpp"
-#include "voice.hpp"
+#include "console.hpp"
 
 namespace alidade::app {
 
@@ -25,6 +25,6 @@ std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, dou
 /// successor, seen, expected, state_name, action_name}}; `step` is null where the steps are pooled.
 nlohmann::ordered_json to_json(const ModelFit& fit, const Problem& problem);
 /// The same in words.
-std::string describe(const ModelFit& fit, const Problem& problem, const Voice& voice);
+std::string describe(const ModelFit& fit, const Problem& problem, const Console& console);
 
 }  // namespace alidade::app

@@ -15,8 +15,8 @@
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
 
@@ -154,7 +154,7 @@ RunOptions options_of(const LearnArguments& given, const Problem& problem) {
 Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerOptions& options,
                    const FitFlags& flags) {
     const auto begin = std::chrono::steady_clock::now();
-    Record evidence = likelihood_evidence(counts);
+    Snapshot evidence = likelihood_evidence(counts);
     // As certify computes it later, to the last bit.
     Learned learned{.knowledge = recompute_likelihood(task_of(problem), evidence, options)};
     learned.standing = standing_of(problem, counts, std::nullopt, flags);
@@ -166,7 +166,7 @@ Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerO
     learned.result.method = certificate.method;
     learned.result.candidates = certificate.candidates;
     learned.result.stopped = stopped_at_logs;
-    learned.result.spent.certify = seconds_since(begin);
+    learned.result.timings.certify = seconds_since(begin);
     return learned;
 }
 
@@ -193,38 +193,38 @@ ordered_json object_of(const Learned& learned, const RunStore& store, const Lear
     object["contributions"] = to_json(learned.knowledge.certificate.contributions, store.problem());
     object["weights"] = weights_json(learned.knowledge.learned.model());
     add_standing(object, learned.standing, store.problem());
-    object["seconds"] = {{"total", learned.result.spent.total},
+    object["seconds"] = {{"total", learned.result.timings.total},
                          {"read", learned.read_seconds},
-                         {"certify", learned.result.spent.certify}};
+                         {"certify", learned.result.timings.certify}};
     object["stopped"] = learned.result.stopped;
     object["threads"] = thread_count(given.threads);
     object["run"] = store.folder().string();
     return object;
 }
 
-std::string text_of(const Learned& learned, const RunStore& store, const Voice& voice) {
+std::string text_of(const Learned& learned, const RunStore& store, const Console& console) {
     const Problem& problem = store.problem();
     const std::string folder = store.folder().string();
-    std::string text = fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", voice.bold("Learned"),
-                                   printable(store.source()), with_commas(learned.result.episodes),
-                                   with_commas(learned.transitions));
-    text += describe(learned.knowledge.certificate, problem.shape(), voice) + "\n";
-    if (const std::string standing = describe(learned.standing, problem, voice); !standing.empty())
+    std::string text = fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n",
+                                   console.bold("Learned"), printable(store.source()),
+                                   with_commas(learned.result.episodes), with_commas(learned.transitions));
+    text += describe(learned.knowledge.certificate, problem.shape(), console) + "\n";
+    if (const std::string standing = describe(learned.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
-        text += describe_weights(learned.knowledge.learned.model(), voice) + "\n";
-    if (const std::string parts = describe(learned.knowledge.certificate.contributions, problem, voice);
+        text += describe_weights(learned.knowledge.learned.model(), console) + "\n";
+    if (const std::string parts = describe(learned.knowledge.certificate.contributions, problem, console);
         !parts.empty())
         text += parts + "\n";
     const std::string reward = problem.rewards().empty() ? "FILE" : problem.rewards().front().name;
     return text + fmt::format("{}  {} in all: reading {}, certifying {}\n{}   {}\n{}  alidade plan {} {}\n",
-                              voice.bold("Time"), duration(learned.result.spent.total),
-                              duration(learned.read_seconds), duration(learned.result.spent.certify),
-                              voice.bold("Run"), printable(folder), voice.bold("Next"), shell_path(folder),
-                              shell_flag("--reward", reward));
+                              console.bold("Time"), duration(learned.result.timings.total),
+                              duration(learned.read_seconds), duration(learned.result.timings.certify),
+                              console.bold("Run"), printable(folder), console.bold("Next"),
+                              shell_path(folder), shell_flag("--reward", reward));
 }
 
-int learn(const LearnArguments& given, const Voice& voice) {
+int learn(const LearnArguments& given, const Console& console) {
     const auto begin = std::chrono::steady_clock::now();
     require_offline_algorithm(given.algorithm);
     require_fit_level(given.fit.level);
@@ -239,13 +239,13 @@ int learn(const LearnArguments& given, const Voice& voice) {
     const double read_seconds = seconds_since(reading);
     Learned learned = learn_from(counts, problem, explorer, given.fit);
     learned.read_seconds = read_seconds;
-    learned.result.spent.total = seconds_since(begin);
+    learned.result.timings.total = seconds_since(begin);
     const RunStore store = store_run(given, problem, options, counts, learned);
-    insist(learned.standing, voice);
-    if (voice.json())
-        voice.object(object_of(learned, store, given));
+    insist(learned.standing, console);
+    if (console.json())
+        console.object(object_of(learned, store, given));
     else
-        voice.result(text_of(learned, store, voice));
+        console.result(text_of(learned, store, console));
     return learned.standing.exit_code(0);
 }
 
@@ -273,7 +273,7 @@ void add_learn(CLI::App& app, Chosen& chosen) {
         ->capture_default_str();
     command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->footer(
         "The bounds hold for logs of any policy, if every next state was drawn given the logged state and\n"
         "action alone and no episode was left out because of what happened in it: docs/offline.md.\n"
@@ -281,7 +281,7 @@ void add_learn(CLI::App& app, Chosen& chosen) {
         "that states a bound of it says so. Only a log with a transition that no base model can produce is\n"
         "stored nowhere: there is no place to count it.");
     command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return learn(*given, voice); }; });
+        [=, &chosen] { chosen.work = [given](const Console& console) { return learn(*given, console); }; });
 }
 
 }  // namespace alidade::app

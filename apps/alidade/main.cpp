@@ -13,9 +13,9 @@
 
 namespace alidade::app {
 
-void add_voice_flags(CLI::App& command, Chosen& chosen) {
-    command.add_flag("--json", chosen.voice.json, "Print the result as one JSON object");
-    command.add_flag("--quiet", chosen.voice.quiet, "Nothing but results and errors");
+void add_output_flags(CLI::App& command, Chosen& chosen) {
+    command.add_flag("--json", chosen.console.json, "Print the result as one JSON object");
+    command.add_flag("--quiet", chosen.console.quiet, "Nothing but results and errors");
 }
 
 namespace {
@@ -78,7 +78,7 @@ int run(CLI::App& app, int argc, char** argv, bool json) {
     Chosen chosen;
     bool version = false;
     app.add_flag("--version", version, "Print the version; with --json, those of the libraries too");
-    app.add_flag("--json", chosen.voice.json, "Print the result as one JSON object");
+    app.add_flag("--json", chosen.console.json, "Print the result as one JSON object");
     add_all(app, chosen);
     // One command at most: further words are its arguments, even if they are spelt like a command.
     app.require_subcommand(0, 1);
@@ -94,12 +94,12 @@ int run(CLI::App& app, int argc, char** argv, bool json) {
                        "nothing was done, so as not to do something else than meant", help_command(app)}),
             json, bad_input);
     }
-    if (version) return print_version(Voice(chosen.voice));
+    if (version) return print_version(Console(chosen.console));
     if (!chosen.work)
         return report(UserError("no command is given", {"the command line", "there is nothing to do",
                                                         "alidade demo, or alidade --help for all commands"}),
                       json, bad_input);
-    return chosen.work(Voice(chosen.voice));
+    return chosen.work(Console(chosen.console));
 }
 
 /// Runs, and turns what goes wrong into words and an exit code.

@@ -15,9 +15,9 @@
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
 #include "planner_choice.hpp"
-#include "recall.hpp"
 #include "reward_batch.hpp"
 #include "user_error.hpp"
 
@@ -50,8 +50,8 @@ struct Planned {
 };
 
 /// Nothing if Ctrl-C ended the planner's command.
-std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flags, const CalledReward& called,
-                                const LearnedModel& learned, const Voice& voice) {
+std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flags, const ChosenReward& called,
+                                const LearnedModel& learned, const Console& console) {
     const Reward& reward = called.scaled.reward;
     const auto begin = std::chrono::steady_clock::now();
     std::optional<Plan> found = planner.plan(learned.model(), reward);
@@ -61,13 +61,13 @@ std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flag
     Planned planned{std::move(*found), measured, seconds, {}};
     if (const std::string lie = false_claims(measured, planned.plan, learned.shape(), called.scaled.scale);
         !lie.empty())
-        voice.say("warning: " + lie);
+        console.say("warning: " + lie);
     if (flags.robust()) planned.caution = caution_of(learned, reward, planned.plan.policy);
     return planned;
 }
 
 ordered_json plan_json(const Planned& planned, const RewardCertificate& certificate,
-                       const PlanArguments& given, const CalledReward& reward, const Shape& shape) {
+                       const PlanArguments& given, const ChosenReward& reward, const Shape& shape) {
     const RewardScale& scale = reward.scaled.scale;
     ordered_json object = to_json(certificate, shape, scale);
     object["planner"] = given.planner.planner;
@@ -80,45 +80,46 @@ ordered_json plan_json(const Planned& planned, const RewardCertificate& certific
     return object;
 }
 
-int plan_one(const PlanArguments& given, const CalledReward& reward, PlannerChoice& planner,
-             const PlanBasis& basis, const Voice& voice) {
+int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoice& planner,
+             const PlanBasis& basis, const Console& console) {
     const auto& [problem, knowledge, standing] = basis;
     const Shape& shape = knowledge.learned.shape();
     const RewardScale& scale = reward.scaled.scale;
-    const std::optional<Planned> planned = plan_for(planner, given.planner, reward, knowledge.learned, voice);
+    const std::optional<Planned> planned =
+        plan_for(planner, given.planner, reward, knowledge.learned, console);
     if (!planned) {
-        voice.say("Interrupted; the planner's command was killed, and nothing was written.");
+        console.say("Interrupted; the planner's command was killed, and nothing was written.");
         return 130;
     }
     const Policy& policy = planned->plan.policy;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
     if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json object = plan_json(*planned, certificate, given, reward, shape);
         add_standing(object, standing, problem);
-        voice.object(object);
+        console.object(object);
         return 0;
     }
-    std::string text = fmt::format("{} for {} by {}, in {}\n", voice.bold("Plan"), printable(reward.name),
+    std::string text = fmt::format("{} for {} by {}, in {}\n", console.bold("Plan"), printable(reward.name),
                                    printable(given.planner.planner), duration(planned->seconds));
     text += describe(planned->measured, shape, scale) + describe(certificate, shape, scale);
     if (planned->caution) text += describe(*planned->caution, shape, scale);
-    text += describe_contradiction(standing, problem, voice);
+    text += describe_contradiction(standing, problem, console);
     if (given.output.empty())
         text += "  To keep the policy, add -o plan.json.\n";
     else
         text += fmt::format("  Policy written to {}\n", printable(given.output));
-    voice.result(text);
+    console.result(text);
     return 0;
 }
 
 /// Where a batch's policies go: DIR/NAME.json for the reward NAME or its file's name. Refuses two of a kind.
 std::vector<std::filesystem::path> policy_files(const std::string& folder,
-                                                const std::vector<CalledReward>& rewards) {
+                                                const std::vector<ChosenReward>& rewards) {
     std::vector<std::filesystem::path> files;
     if (folder.empty()) return files;
     std::set<std::filesystem::path> seen;
-    for (const CalledReward& reward : rewards) {
+    for (const ChosenReward& reward : rewards) {
         std::filesystem::path name = std::filesystem::path(reward.name).filename();
         if (name.extension() == ".json" || name.extension() == ".npz") name = name.stem();
         files.push_back(std::filesystem::path(folder) / (name.string() + ".json"));
@@ -131,9 +132,9 @@ std::vector<std::filesystem::path> policy_files(const std::string& folder,
     return files;
 }
 
-std::string describe_batch(const PlanArguments& given, const std::vector<CalledReward>& rewards,
+std::string describe_batch(const PlanArguments& given, const std::vector<ChosenReward>& rewards,
                            const std::vector<Planned>& plans, const BatchOutcome& outcome,
-                           const PlanBasis& basis, const Voice& voice) {
+                           const PlanBasis& basis, const Console& console) {
     const Knowledge& knowledge = basis.knowledge;
     const bool robust = given.planner.robust();
     std::vector<Table::Column> columns{{"reward", Table::Align::left}};
@@ -154,16 +155,16 @@ std::string describe_batch(const PlanArguments& given, const std::vector<CalledR
     double seconds = 0;
     for (const Planned& planned : plans) seconds += planned.seconds;
     std::string text =
-        fmt::format("{} for {} rewards by {}, in {}\n", voice.bold("Plans"), outcome.certificates.size(),
+        fmt::format("{} for {} rewards by {}, in {}\n", console.bold("Plans"), outcome.certificates.size(),
                     printable(given.planner.planner), duration(seconds));
     text += table.text() + batch_footer(outcome, rewards.size(), knowledge.certificate.failure_probability);
-    text += describe_contradiction(basis.standing, basis.problem, voice);
+    text += describe_contradiction(basis.standing, basis.problem, console);
     if (!given.output.empty()) text += fmt::format("  Policies written to {}\n", printable(given.output));
     return text;
 }
 
-int plan_many(const PlanArguments& given, const std::vector<CalledReward>& rewards, PlannerChoice& planner,
-              const PlanBasis& basis, const Voice& voice) {
+int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewards, PlannerChoice& planner,
+              const PlanBasis& basis, const Console& console) {
     const Knowledge& knowledge = basis.knowledge;
     const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
     std::vector<Planned> plans;
@@ -171,15 +172,15 @@ int plan_many(const PlanArguments& given, const std::vector<CalledReward>& rewar
         knowledge, rewards.size(),
         [&](std::size_t i) -> std::optional<RewardQuestion> {
             std::optional<Planned> planned =
-                plan_for(planner, given.planner, rewards[i], knowledge.learned, voice);
+                plan_for(planner, given.planner, rewards[i], knowledge.learned, console);
             if (!planned) return std::nullopt;
             plans.push_back(std::move(*planned));
             const Policy& policy = plans.back().plan.policy;
             if (!files.empty()) writing([&] { write_policy(files[i], policy); });
             return RewardQuestion{rewards[i].scaled.reward, policy};
         },
-        thread_count(given.threads), voice);
-    if (voice.json()) {
+        thread_count(given.threads), console);
+    if (console.json()) {
         ordered_json object;
         object["plans"] = ordered_json::array();
         for (std::size_t i = 0; i < outcome.certificates.size(); ++i) {
@@ -193,28 +194,28 @@ int plan_many(const PlanArguments& given, const std::vector<CalledReward>& rewar
         object["delta"] = knowledge.certificate.failure_probability;
         add_standing(object, basis.standing, basis.problem);
         add_batch_end(object, outcome, rewards.size());
-        voice.object(object);
+        console.object(object);
     } else {
-        voice.result(describe_batch(given, rewards, plans, outcome, basis, voice));
+        console.result(describe_batch(given, rewards, plans, outcome, basis, console));
     }
     return outcome.exit_code();
 }
 
-int plan(const PlanArguments& given, const Voice& voice) {
+int plan(const PlanArguments& given, const Console& console) {
     if (!given.rewards.given())
         throw UserError("no reward is given",
                         {"the command line", "a plan needs to know what is worth having",
                          "alidade plan RUN --reward FILE_OR_NAME"});
     const RunStore store = open_run(given.folder);
-    const std::vector<CalledReward> rewards = choose_rewards(given.rewards, store.problem(), voice);
-    const Knowledge knowledge = recall(store, thread_count(given.threads)).knowledge;
+    const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
+    const Knowledge knowledge = load_run(store, thread_count(given.threads)).knowledge;
     const Standing standing = standing_of(store, given.fit);
-    insist(standing, voice);
+    insist(standing, console);
     PlannerChoice planner(given.planner, knowledge.learned);
     const PlanBasis basis{store.problem(), knowledge, standing};
     return standing.exit_code(given.rewards.batch()
-                                  ? plan_many(given, rewards, planner, basis, voice)
-                                  : plan_one(given, rewards.front(), planner, basis, voice));
+                                  ? plan_many(given, rewards, planner, basis, console)
+                                  : plan_one(given, rewards.front(), planner, basis, console));
 }
 
 }  // namespace
@@ -232,10 +233,10 @@ void add_plan(CLI::App& app, Chosen& chosen) {
     add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
-    add_voice_flags(*command, chosen);
+    add_output_flags(*command, chosen);
     command->footer("Exit code 4 if the data contradict the model: then no bound is to be relied on.");
     command->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return plan(*given, voice); }; });
+        [=, &chosen] { chosen.work = [given](const Console& console) { return plan(*given, console); }; });
 }
 
 }  // namespace alidade::app

@@ -13,8 +13,8 @@
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/spec/shell_word.hpp"
 #include "commands.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
-#include "recall.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
 
@@ -59,7 +59,7 @@ ordered_json object_of(const Family& family) {
     return object;
 }
 
-std::string describe_parameters(const Family& family, const Voice& voice) {
+std::string describe_parameters(const Family& family, const Console& console) {
     Table table({{"parameter", Table::Align::left},
                  {"default", Table::Align::left},
                  {"allowed", Table::Align::left},
@@ -70,8 +70,8 @@ std::string describe_parameters(const Family& family, const Voice& voice) {
             meaning += fmt::format(" Only: {}.", fmt::join(parameter.variants, ", "));
         table.add({parameter.name, parameter.default_value, range_of(parameter), meaning});
     }
-    return fmt::format("{}\n  {}\n\n{}", voice.bold("builtin:" + family.name), family.summary,
-                       table.text(voice.width()));
+    return fmt::format("{}\n  {}\n\n{}", console.bold("builtin:" + family.name), family.summary,
+                       table.text(console.width()));
 }
 
 const Family& find_family(std::string name) {
@@ -87,26 +87,26 @@ const Family& find_family(std::string name) {
                      fmt::format("alidade problem list NAME, with one of {}", names)});
 }
 
-int list_families(const std::string& name, const Voice& voice) {
+int list_families(const std::string& name, const Console& console) {
     if (!name.empty()) {
         const Family& family = find_family(name);
-        if (voice.json())
-            voice.object(object_of(family));
+        if (console.json())
+            console.object(object_of(family));
         else
-            voice.result(describe_parameters(family, voice));
+            console.result(describe_parameters(family, console));
         return 0;
     }
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json list = ordered_json::array();
         for (const Family& family : families()) list.push_back(object_of(family));
-        voice.object(ordered_json{{"families", std::move(list)}});
+        console.object(ordered_json{{"families", std::move(list)}});
         return 0;
     }
     Table table({{"family", Table::Align::left}, {"what it is", Table::Align::left}});
     for (const Family& family : families()) table.add({family.name, family.summary});
-    voice.result(table.text(voice.width()) +
-                 "\nParameters:  alidade problem list NAME\n"
-                 "To use one:  alidade explore 'builtin:garnet?states=20&horizon=5' -o RUN\n");
+    console.result(table.text(console.width()) +
+                   "\nParameters:  alidade problem list NAME\n"
+                   "To use one:  alidade explore 'builtin:garnet?states=20&horizon=5' -o RUN\n");
     return 0;
 }
 
@@ -156,10 +156,10 @@ ordered_json object_of(const Problem& problem, std::int64_t bytes) {
     return object;
 }
 
-std::string text_of(const Problem& problem, std::int64_t bytes, const Voice& voice) {
+std::string text_of(const Problem& problem, std::int64_t bytes, const Console& console) {
     const FeatureMap& features = problem.features();
     const bool base = features.kind() == FeatureKind::base_models;
-    std::string text = fmt::format("{}\n", voice.bold(problem.name()));
+    std::string text = fmt::format("{}\n", console.bold(problem.name()));
     const auto line = [&](std::string_view label, const std::string& value) {
         text += fmt::format("  {:<14}{}\n", label, value);
     };
@@ -185,26 +185,26 @@ std::string text_of(const Problem& problem, std::int64_t bytes, const Voice& voi
     if (problem.rewards().empty()) return text;
     Table rewards({{"reward", Table::Align::left}, {"what it is", Table::Align::left}});
     for (const NamedReward& reward : problem.rewards()) rewards.add({reward.name, reward.meaning});
-    return text + "\n" + rewards.text(voice.width());
+    return text + "\n" + rewards.text(console.width());
 }
 
-int show_problem(const std::string& source, bool normalise, const Voice& voice) {
+int show_problem(const std::string& source, bool normalise, const Console& console) {
     const Problem problem = load_problem_argument(source, normalise);
     const std::int64_t bytes = inspect(problem).bytes;
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json object = object_of(problem, bytes);
         if (is_builtin(source)) object["family"] = object_of(find_family(source));
-        voice.object(object);
+        console.object(object);
         return 0;
     }
-    std::string text = text_of(problem, bytes, voice);
-    if (is_builtin(source)) text += "\n" + describe_parameters(find_family(source), voice);
-    voice.result(text);
+    std::string text = text_of(problem, bytes, console);
+    if (is_builtin(source)) text += "\n" + describe_parameters(find_family(source), console);
+    console.result(text);
     return 0;
 }
 
 int make_problem(const std::string& source, const std::filesystem::path& folder, bool overwrite,
-                 const Voice& voice) {
+                 const Console& console) {
     const Problem problem = load_problem_argument(source, {});
     const bool taken = std::filesystem::exists(folder) &&
                        !(std::filesystem::is_directory(folder) && std::filesystem::is_empty(folder));
@@ -213,11 +213,12 @@ int make_problem(const std::string& source, const std::filesystem::path& folder,
                         {"-o", "files of the same names in it would be replaced",
                          "choose another folder, or add --overwrite"});
     writing([&] { save_problem(problem, folder); });
-    if (voice.json())
-        voice.object(ordered_json{{"folder", folder.string()}, {"hash", problem_hash(problem)}});
+    if (console.json())
+        console.object(ordered_json{{"folder", folder.string()}, {"hash", problem_hash(problem)}});
     else
-        voice.result(fmt::format("Wrote {}\nNext: alidade check {}\n",
-                                 printable((folder / "problem.toml").string()), shell_path(folder.string())));
+        console.result(fmt::format("Wrote {}\nNext: alidade check {}\n",
+                                   printable((folder / "problem.toml").string()),
+                                   shell_path(folder.string())));
     return 0;
 }
 
@@ -235,9 +236,9 @@ void add_problem(CLI::App& app, Chosen& chosen) {
 
     CLI::App* list = problem->add_subcommand("list", "The families that are built in, or one's parameters");
     list->add_option("NAME", given->name, "A family");
-    add_voice_flags(*list, chosen);
+    add_output_flags(*list, chosen);
     list->callback([=, &chosen] {
-        chosen.work = [given](const Voice& voice) { return list_families(given->name, voice); };
+        chosen.work = [given](const Console& console) { return list_families(given->name, console); };
     });
 
     CLI::App* show = problem->add_subcommand("show", "What a problem is made of");
@@ -245,10 +246,10 @@ void add_problem(CLI::App& app, Chosen& chosen) {
                      "A folder, a problem.toml, or builtin:NAME?parameter=value&...")
         ->required();
     show->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
-    add_voice_flags(*show, chosen);
+    add_output_flags(*show, chosen);
     show->callback([=, &chosen] {
-        chosen.work = [given](const Voice& voice) {
-            return show_problem(given->source, given->normalise, voice);
+        chosen.work = [given](const Console& console) {
+            return show_problem(given->source, given->normalise, console);
         };
     });
 
@@ -259,10 +260,10 @@ void add_problem(CLI::App& app, Chosen& chosen) {
         ->required();
     make->add_option("-o,--output", given->folder, "The folder to write")->required();
     make->add_flag("--overwrite", given->overwrite, "Replace the files of a problem that is there");
-    add_voice_flags(*make, chosen);
+    add_output_flags(*make, chosen);
     make->callback([=, &chosen] {
-        chosen.work = [given](const Voice& voice) {
-            return make_problem(given->source, given->folder, given->overwrite, voice);
+        chosen.work = [given](const Console& console) {
+            return make_problem(given->source, given->folder, given->overwrite, console);
         };
     });
 }

@@ -7,7 +7,7 @@
 #include "alidade/problem/reward_catalogue.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
-#include "recall.hpp"
+#include "load_run.hpp"
 #include "reward_choice.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
@@ -49,9 +49,9 @@ ordered_json object_of(const RewardKind& kind) {
     return object;
 }
 
-int list_rewards(const RewardArguments& given, const Voice& voice) {
+int list_rewards(const RewardArguments& given, const Console& console) {
     const Problem problem = problem_of(given.source);
-    if (voice.json()) {
+    if (console.json()) {
         ordered_json list = ordered_json::array();
         for (const NamedReward& own : problem.rewards())
             list.push_back({{"name", own.name},
@@ -59,25 +59,25 @@ int list_rewards(const RewardArguments& given, const Voice& voice) {
                             {"natural", true},
                             {"parameters", ordered_json::array()}});
         for (const RewardKind& kind : reward_kinds()) list.push_back(object_of(kind));
-        voice.object(ordered_json{{"problem", problem.name()}, {"rewards", std::move(list)}});
+        console.object(ordered_json{{"problem", problem.name()}, {"rewards", std::move(list)}});
         return 0;
     }
-    std::string text = fmt::format("{} of {}\n", voice.bold("Rewards"), printable(problem.name()));
+    std::string text = fmt::format("{} of {}\n", console.bold("Rewards"), printable(problem.name()));
     Table natural({{"reward", Table::Align::left}, {"what it is", Table::Align::left}});
     for (const NamedReward& own : problem.rewards()) natural.add({own.name, own.meaning});
-    text += problem.rewards().empty() ? "  none of its own\n" : natural.text(voice.width());
+    text += problem.rewards().empty() ? "  none of its own\n" : natural.text(console.width());
     Table kinds({{"any problem's", Table::Align::left},
                  {"parameters [default]", Table::Align::left},
                  {"what it is", Table::Align::left}});
     for (const RewardKind& kind : reward_kinds())
         kinds.add({kind.name, parameters_in_words(kind), kind.meaning});
-    voice.result(text + "\n" + kinds.text(voice.width()) +
-                 "\nTo plan:   alidade plan RUN --reward NAME, or --reward 'sparse?seed=7&density=0.1'\n"
-                 "As a file: alidade reward make PROBLEM NAME -o FILE.json\n");
+    console.result(text + "\n" + kinds.text(console.width()) +
+                   "\nTo plan:   alidade plan RUN --reward NAME, or --reward 'sparse?seed=7&density=0.1'\n"
+                   "As a file: alidade reward make PROBLEM NAME -o FILE.json\n");
     return 0;
 }
 
-int write_one(const RewardArguments& given, const Voice& voice) {
+int write_one(const RewardArguments& given, const Console& console) {
     const Problem problem = problem_of(given.source);
     const Reward reward = make_named_reward(given.name, problem);
     const std::filesystem::path file = given.output;
@@ -88,15 +88,15 @@ int write_one(const RewardArguments& given, const Voice& voice) {
         throw UserError(fmt::format("'{}' exists", given.output),
                         {"-o", "it would be replaced", "choose another file, or add --overwrite"});
     writing([&] { write_reward(file, reward); });
-    if (voice.json())
-        voice.object(ordered_json{{"reward", given.name},
-                                  {"file", given.output},
-                                  {"states", reward.shape().states},
-                                  {"actions", reward.shape().actions},
-                                  {"horizon", reward.shape().horizon},
-                                  {"stationary", reward.stationary()}});
+    if (console.json())
+        console.object(ordered_json{{"reward", given.name},
+                                    {"file", given.output},
+                                    {"states", reward.shape().states},
+                                    {"actions", reward.shape().actions},
+                                    {"horizon", reward.shape().horizon},
+                                    {"stationary", reward.stationary()}});
     else
-        voice.result(fmt::format("Wrote {}\n", printable(given.output)));
+        console.result(fmt::format("Wrote {}\n", printable(given.output)));
     return 0;
 }
 
@@ -110,9 +110,10 @@ void add_reward(CLI::App& app, Chosen& chosen) {
 
     CLI::App* list = reward->add_subcommand("list", "A problem's own rewards, and those every problem has");
     list->add_option("PROBLEM", given->source, problem)->required();
-    add_voice_flags(*list, chosen);
-    list->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return list_rewards(*given, voice); }; });
+    add_output_flags(*list, chosen);
+    list->callback([=, &chosen] {
+        chosen.work = [given](const Console& console) { return list_rewards(*given, console); };
+    });
 
     CLI::App* make = reward->add_subcommand("make", "Write a reward as a file");
     make->add_option("PROBLEM", given->source, problem)->required();
@@ -121,9 +122,10 @@ void add_reward(CLI::App& app, Chosen& chosen) {
         ->required();
     make->add_option("-o,--output", given->output, "A .json or .npz file")->required();
     make->add_flag("--overwrite", given->overwrite, "Replace a file that is there");
-    add_voice_flags(*make, chosen);
-    make->callback(
-        [=, &chosen] { chosen.work = [given](const Voice& voice) { return write_one(*given, voice); }; });
+    add_output_flags(*make, chosen);
+    make->callback([=, &chosen] {
+        chosen.work = [given](const Console& console) { return write_one(*given, console); };
+    });
 }
 
 }  // namespace alidade::app

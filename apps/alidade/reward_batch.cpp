@@ -76,26 +76,26 @@ void add_reward_flags(CLI::App& command, RewardFlags& flags) {
     command.add_flag("--rescale", flags.rescale, "Map rewards outside [0, 1] onto it, and the bounds back");
 }
 
-std::vector<CalledReward> choose_rewards(const RewardFlags& flags, const Problem& problem,
-                                         const Voice& voice) {
+std::vector<ChosenReward> choose_rewards(const RewardFlags& flags, const Problem& problem,
+                                         const Console& console) {
     std::vector<std::string> names = flags.rewards;
     if (!flags.folder.empty()) {
         const std::vector<std::string> files = reward_files(flags.folder);
         names.insert(names.end(), files.begin(), files.end());
     }
-    std::vector<CalledReward> rewards;
+    std::vector<ChosenReward> rewards;
     for (const std::string& name : names)
-        rewards.push_back({name, choose_reward(name, problem, flags.rescale, voice)});
+        rewards.push_back({name, choose_reward(name, problem, flags.rescale, console)});
     return rewards;
 }
 
 BatchOutcome certify_batch(const Knowledge& knowledge, std::size_t count,
                            const std::function<std::optional<RewardQuestion>(std::size_t)>& question,
-                           int threads, const Voice& voice) {
+                           int threads, const Console& console) {
     const DeviationTable deviations = DeviationTable::by_eigenvalues(knowledge.learned);
     const auto together = static_cast<std::size_t>(std::max(1, threads));
     const Interruption interruption;
-    BatchProgress progress(voice.progress(), count);
+    BatchProgress progress(console.progress(), count);
     BatchOutcome outcome;
     while (outcome.certificates.size() < count && !outcome.interrupted) {
         const std::size_t done = outcome.certificates.size();

@@ -10,8 +10,8 @@
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/files/reward_file.hpp"
 #include "alidade/problem/problem.hpp"
+#include "console.hpp"
 #include "table.hpp"
-#include "voice.hpp"
 
 namespace alidade::app {
 
@@ -30,15 +30,15 @@ struct RewardFlags {
 void add_reward_flags(CLI::App& command, RewardFlags& flags);
 
 /// A reward and what the user calls it.
-struct CalledReward {
+struct ChosenReward {
     std::string name;
     ScaledReward scaled;
 };
 
 /// All rewards of the flags: those of --reward, then the .json and .npz files of --rewards by name. Throws
 /// UserError, also for a folder without any.
-std::vector<CalledReward> choose_rewards(const RewardFlags& flags, const Problem& problem,
-                                         const Voice& voice);
+std::vector<ChosenReward> choose_rewards(const RewardFlags& flags, const Problem& problem,
+                                         const Console& console);
 
 /// What a batch came to: a certificate for each question, or for the first ones if it was interrupted.
 struct BatchOutcome {
@@ -54,7 +54,7 @@ struct BatchOutcome {
 /// was interrupted itself. Certificates do not depend on `threads`.
 BatchOutcome certify_batch(const Knowledge& knowledge, std::size_t count,
                            const std::function<std::optional<RewardQuestion>(std::size_t)>& question,
-                           int threads, const Voice& voice);
+                           int threads, const Console& console);
 
 /// The method that gave the loss bound; the first of equally good ones.
 std::string best_method(const RewardCertificate& certificate);

@@ -61,7 +61,7 @@ Reward make_named_reward(const std::string& name, const Problem& problem) {
 }
 
 ScaledReward choose_reward(const std::string& choice, const Problem& problem, bool rescale,
-                           const Voice& voice) {
+                           const Console& console) {
     if (names_reward(problem, choice)) return {make_named_reward(choice, problem), {}};
     if (!looks_like_file(choice))
         throw UserError(fmt::format("there is no reward '{}'", choice),
@@ -70,7 +70,7 @@ ScaledReward choose_reward(const std::string& choice, const Problem& problem, bo
                                      names_of(problem))});
     ScaledReward reward = read_chosen(choice, problem.shape(), rescale);
     if (reward.scale != RewardScale{})
-        voice.say(
+        console.say(
             fmt::format("Rescaled: a reward of 0 stands for {} and one of 1 for {}; values and losses "
                         "below are in the file's unit.",
                         reward.scale.offset, reward.scale.offset + reward.scale.scale));

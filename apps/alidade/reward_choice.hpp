@@ -4,7 +4,7 @@
 
 #include "alidade/files/reward_file.hpp"
 #include "alidade/problem/problem.hpp"
-#include "voice.hpp"
+#include "console.hpp"
 
 namespace alidade::app {
 
@@ -14,6 +14,6 @@ Reward make_named_reward(const std::string& name, const Problem& problem);
 /// The reward that --reward names: a file (.json or .npz), or a name as above. Says what a rescaling did.
 /// Throws UserError.
 ScaledReward choose_reward(const std::string& choice, const Problem& problem, bool rescale,
-                           const Voice& voice);
+                           const Console& console);
 
 }  // namespace alidade::app

@@ -27,9 +27,9 @@ nlohmann::ordered_json libraries() {
 
 }  // namespace
 
-int print_version(const Voice& voice) {
-    if (!voice.json()) {
-        voice.result("alidade " ALIDADE_VERSION "\n");
+int print_version(const Console& console) {
+    if (!console.json()) {
+        console.result("alidade " ALIDADE_VERSION "\n");
         return 0;
     }
     nlohmann::ordered_json object;
@@ -37,7 +37,7 @@ int print_version(const Voice& voice) {
     object["compiler"] = "GCC " __VERSION__;
     object["build_type"] = ALIDADE_BUILD_TYPE;
     object["libraries"] = libraries();
-    voice.object(object);
+    console.object(object);
     return 0;
 }
 

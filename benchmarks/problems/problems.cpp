@@ -23,7 +23,7 @@ const std::string large = "builtin:garnet?states=200&actions=5&features=8&horizo
 struct Outcome {
     double certificate = 0;
     std::int64_t replans = 0;
-    Spent spent;
+    Timings timings;
 };
 
 Outcome explore(const std::string& uri, const char* algorithm, const char* schedule, std::int64_t episodes,
@@ -33,7 +33,7 @@ Outcome explore(const std::string& uri, const char* algorithm, const char* sched
     Exploration exploration(task_of(problem), find_explorer(algorithm),
                             {.seed = 1, .schedule = parse_schedule(schedule), .threads = threads});
     exploration.run(system, {.episodes = episodes});
-    return {exploration.best().certificate.bound, exploration.explorer().replans(), exploration.spent()};
+    return {exploration.best().certificate.bound, exploration.explorer().replans(), exploration.timings()};
 }
 
 double median_certificate(const std::string& uri, const char* algorithm) {
@@ -74,7 +74,7 @@ void schedules() {
     const Outcome doubling = explore(small + "&seed=11", "hoeffding", "doubling", 10'000);
     line("certificate at 1e4 episodes (20,4,5,5,8): every episode / doubling", every.certificate,
          doubling.certificate, "loss");
-    line("time of the same: every episode / doubling", every.spent.total, doubling.spent.total, "s");
+    line("time of the same: every episode / doubling", every.timings.total, doubling.timings.total, "s");
     line("replans of the same: every episode / doubling", static_cast<double>(every.replans),
          static_cast<double>(doubling.replans), "policies");
 }
@@ -93,10 +93,11 @@ void exploration() {
 void threads() {
     const Outcome one = explore(large + "&seed=11", "hoeffding", "growth=0.1", 100'000'000, 1);
     const Outcome two = explore(large + "&seed=11", "hoeffding", "growth=0.1", 100'000'000, 2);
-    line("1e8 episodes of (200,5,8,10,10): one thread / two threads", one.spent.total, two.spent.total, "s");
-    line("  of which planning", one.spent.plan, two.spent.plan, "s");
-    line("  of which certificates", one.spent.certify, two.spent.certify, "s");
-    line("  of which simulation (one thread in both)", one.spent.simulate, two.spent.simulate, "s");
+    line("1e8 episodes of (200,5,8,10,10): one thread / two threads", one.timings.total, two.timings.total,
+         "s");
+    line("  of which planning", one.timings.plan, two.timings.plan, "s");
+    line("  of which certificates", one.timings.certify, two.timings.certify, "s");
+    line("  of which simulation (one thread in both)", one.timings.simulate, two.timings.simulate, "s");
 }
 
 /// One planning pass over all steps of (2000,10,10,20,10) with three ascents from random witnesses, as pair

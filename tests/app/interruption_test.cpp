@@ -65,7 +65,7 @@ constexpr const char* large_problem =
 
 /// What an explorer of the large problem remembers after so many episodes that nobody interrupted: when it
 /// was told of the last, and when it has planned for the next.
-std::array<Record, 2> uninterrupted(std::int64_t episodes) {
+std::array<Snapshot, 2> uninterrupted(std::int64_t episodes) {
     const Problem problem = make_builtin(large_problem);
     const auto explorer = find_explorer("hoeffding").make(task_of(problem), {});
     CountSplittingDeployer system(problem.true_model(), 0);
@@ -75,13 +75,13 @@ std::array<Record, 2> uninterrupted(std::int64_t episodes) {
         system.deploy(*next.policy, explorer->episodes(), next.episodes, counts);
         explorer->tell(counts);
     }
-    Record told = explorer->memory();
+    Snapshot told = explorer->memory();
     explorer->ask();
     return {std::move(told), explorer->memory()};
 }
 
 /// Whether a stored memory, which is that of the loop too, has all that an explorer remembers.
-bool has(const Record& stored, const Record& part) {
+bool has(const Snapshot& stored, const Snapshot& part) {
     const auto all_in = [](const auto& small, const auto& large) {
         return std::ranges::all_of(small, [&](const auto& item) {
             const auto found = large.find(item.first);

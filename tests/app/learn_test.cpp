@@ -53,7 +53,7 @@ protected:
         EXPECT_EQ(explored.code, 0) << explored.err;
         const RunStore store = RunStore::open(path("explored"), Access::read);
         Counts counts(store.problem().shared_features(), store.problem().shape().horizon);
-        const Record evidence = store.result()->evidence;
+        const Snapshot evidence = store.result()->evidence;
         std::ranges::copy(evidence.integers.at("counts"), counts.values().begin());
         counts.add_episodes(evidence.integers.at("episodes").at(0));
         write_text(path("log.jsonl"), lines_of(episodes_of(counts, store.problem().start())));

@@ -44,8 +44,8 @@ TEST(KnowledgeConditions, LikelihoodKnowsOfNoMisspecification) {
         expect_says([&] { recompute_likelihood(task, likelihood_evidence(counts), {}); }, "misspecification");
         expect_says([&] { find_explorer("likelihood").recompute(task, likelihood_evidence(counts), {}); },
                     "misspecification");
-        Record parts;
-        const Record regression = HoeffdingExplorer(garnet_task(), {}).evidence();
+        Snapshot parts;
+        const Snapshot regression = HoeffdingExplorer(garnet_task(), {}).evidence();
         for (const auto& [name, values] : regression.numbers) parts.numbers["regression." + name] = values;
         for (const auto& [name, values] : regression.integers) parts.integers["regression." + name] = values;
         for (const auto& [name, values] : likelihood_evidence(counts).integers)

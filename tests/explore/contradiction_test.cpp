@@ -59,7 +59,7 @@ const Setting settings[] = {{"likelihood", ConfidenceChoice::own},
                             {"likelihood", ConfidenceChoice::both}};
 
 /// Moments a thousand times too large put every estimate far outside the simplex.
-Record far_from_every_mixture(Record memory) {
+Snapshot far_from_every_mixture(Snapshot memory) {
     for (auto& [name, values] : memory.numbers)
         if (name == "moment" || name == "actor.moment" || name == "witness.moment")
             for (double& value : values) value *= 1000;
@@ -129,7 +129,7 @@ TEST(Contradiction, OfTheSetsIsNotedAndGoneOnWithOnlyWhenToldTo) {
         const ExplorerEntry& entry = find_explorer(algorithm);
         Exploration before(task_of(problem), entry, options);
         before.run(system, {.episodes = 500});
-        const Record spoilt = far_from_every_mixture(before.memory());
+        const Snapshot spoilt = far_from_every_mixture(before.memory());
 
         Exploration strict(task_of(problem), entry, options);
         strict.restore(spoilt, before.counts());

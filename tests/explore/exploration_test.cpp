@@ -78,14 +78,14 @@ TEST(Exploration, RecomputesItsKnowledgeFromTheEvidenceAlone) {
 }
 
 /// Stops a run after every `pause` batches, writes it down, and goes on with a new one.
-Record run_with_pauses(const ExplorerOptions& options, const char* name, std::int64_t episodes, int pause) {
+Snapshot run_with_pauses(const ExplorerOptions& options, const char* name, std::int64_t episodes, int pause) {
     auto run = std::make_unique<Trial>(options, garnet, name);
     while (true) {
         int batches = 0;
         const Stopped stopped = run->exploration.run(
             run->system, {.episodes = episodes, .interrupted = [&] { return ++batches > pause; }});
         if (stopped != Stopped::interrupted) return run->exploration.memory();
-        const Record memory = run->exploration.memory();
+        const Snapshot memory = run->exploration.memory();
         const Counts counts = run->exploration.counts();
         run = std::make_unique<Trial>(options, garnet, name);
         run->exploration.restore(memory, counts);
@@ -99,7 +99,7 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
             options.constants.prequential = std::string(name) == "likelihood";
             const std::int64_t episodes =
                 std::string(schedule) == "every" ? support::repetitions(300) : support::repetitions(5000);
-            const Record whole = run_with_pauses(options, name, episodes, 1'000'000);
+            const Snapshot whole = run_with_pauses(options, name, episodes, 1'000'000);
             EXPECT_EQ(run_with_pauses(options, name, episodes, 7), whole) << name << " " << schedule;
             EXPECT_EQ(run_with_pauses(options, name, episodes, 1), whole) << name << " " << schedule;
         }
@@ -119,7 +119,7 @@ TEST(Exploration, KeepsWithinItsBoundOnPoliciesHoweverOftenItIsExtended) {
                 run->exploration.run(run->system, {.episodes = budget});
                 const Explorer& explorer = run->exploration.explorer();
                 EXPECT_LE(explorer.replans(), explorer.replan_bound()) << name << " " << schedule;
-                const Record memory = run->exploration.memory();
+                const Snapshot memory = run->exploration.memory();
                 const std::int64_t bound = explorer.replan_bound();
                 const Counts counts = run->exploration.counts();
                 run = std::make_unique<Trial>(options, garnet, name);

@@ -40,7 +40,7 @@ TEST(HoeffdingExplorer, RegressesOnTheFeaturesThatWereFrozenWhenTheDataCameIn) {
     std::int64_t episode = 0;
     for (int round = 0; round < 12; ++round) {
         const Deployment deployment = explorer.ask();
-        const Record frozen = explorer.memory();
+        const Snapshot frozen = explorer.memory();
         const auto& witness = frozen.bytes.at("witness");
         Counts counts(problem.shared_features(), 4);
         for (std::int64_t k = 0; k < deployment.episodes; ++k) {

@@ -108,8 +108,8 @@ def binary(test):
 
 def failed(test):
     """Whether the test fails. It must be there."""
-    room, name = test.split(":", 1)
-    command = [f"build/dev/tests/{room}/test_{room}", f"--gtest_filter={name}", "--gtest_brief=1"]
+    module, name = test.split(":", 1)
+    command = [f"build/dev/tests/{module}/test_{module}", f"--gtest_filter={name}", "--gtest_brief=1"]
     try:
         result = run(command, timeout=600)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-// A project that knows nothing of the house but its installed package.
+// A project that knows nothing of this one but its installed package.
 #include <alidade/plan/backward_induction.hpp>
 #include <alidade/problem/catalogue.hpp>
 #include <cstdio>

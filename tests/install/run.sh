@@ -8,10 +8,10 @@ trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/install.log"
 
-# A header that no room lists is neither installed nor checked for standing alone.
+# A header that no module lists is neither installed nor checked for standing alone.
 headers() { (cd "$1" && find alidade -name '*.hpp' | sort); }
 if ! diff <(headers "$here/../../include") <(headers "$scratch/prefix/include"); then
-    echo "Installed headers differ from include/ (< not installed): list them in alidade_room()." >&2
+    echo "Installed headers differ from include/ (< not installed): list them in alidade_module()." >&2
     exit 1
 fi
 

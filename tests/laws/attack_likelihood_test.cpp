@@ -363,7 +363,7 @@ TEST(AttackLikelihood, PredictsEveryBatchWithWeightsThatWereStoredBeforeIt) {
         Index done = 0;
         for (int batch = 0; batch < 25; ++batch) {
             const Deployment deployment = explorer.ask();
-            const Record before = explorer.memory();
+            const Snapshot before = explorer.memory();
             LikelihoodExplorer resumed(task, options);
             resumed.restore(before);
             const Deployment again = resumed.ask();

@@ -49,7 +49,7 @@ inline RunResult sample_result(std::int64_t episodes) {
     result.candidates = {
         {"model", 5}, {"coupling", 0.1 + 0.2}, {"a", std::numeric_limits<double>::infinity()}};
     result.stopped = "interrupted";
-    result.spent = {1.5, 0.25, 1e-9, 3};
+    result.timings = {1.5, 0.25, 1e-9, 3};
     return result;
 }
 

@@ -44,10 +44,10 @@ void expect_round_trip(const Problem& problem, const std::string& source) {
         EXPECT_EQ(&store.checkpoint()->counts.successors(), &store.problem().features());
         const RunResult result = store.result().value();
         EXPECT_TRUE(same(result, sample_result(12)));
-        EXPECT_EQ(result.spent.total, 1.5);
-        EXPECT_EQ(result.spent.simulate, 0.25);
-        EXPECT_EQ(result.spent.plan, 1e-9);
-        EXPECT_EQ(result.spent.certify, 3);
+        EXPECT_EQ(result.timings.total, 1.5);
+        EXPECT_EQ(result.timings.simulate, 0.25);
+        EXPECT_EQ(result.timings.plan, 1e-9);
+        EXPECT_EQ(result.timings.certify, 3);
     }
 }
 
@@ -212,7 +212,7 @@ TEST(RunStore, WritesTheSameRowsForTheSameRun) {
         RunStore store = RunStore::create(folder / "b", problem, "p", {});
         store.save(sample_checkpoint(problem, 3), sample_result(4));
         RunResult slow = sample_result(9);
-        slow.spent.total *= 2;
+        slow.timings.total *= 2;
         store.save(sample_checkpoint(problem, 9), slow);
     }
     const std::string rows = tables_of(folder / "a");

@@ -28,7 +28,7 @@ namespace {
 const char* const wide = "builtin:garnet?states=150&actions=4&features=3&horizon=3&successors=4&seed=5";
 
 struct Explored {
-    Record memory;
+    Snapshot memory;
     Counts counts;
 
     bool operator==(const Explored&) const = default;

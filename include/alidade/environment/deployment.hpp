@@ -52,7 +52,7 @@ public:
 
 private:
     /// How many episodes are in each state, and the states where there are some.
-    struct Crowd {
+    struct StateCounts {
         std::vector<std::int64_t> episodes;  // one a state; all zero between deployments
         std::vector<std::int32_t> occupied;
         void arrive(std::int32_t state, std::int64_t count);
@@ -67,7 +67,7 @@ private:
     TransitionModel model_;
     std::uint64_t seed_;
     std::vector<double> start_weights_;
-    Crowd here_, next_;
+    StateCounts here_, next_;
     std::vector<std::int64_t> cells_;    // scratch of one split over successors or first states
     std::vector<std::int64_t> actions_;  // scratch of one split over actions
 };

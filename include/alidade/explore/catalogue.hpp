@@ -21,7 +21,7 @@ struct ExplorerEntry {
     std::function<std::string(const Task&)> refusal;
     std::function<std::unique_ptr<Explorer>(const Task&, const ExplorerOptions&)> make;
     /// Recomputes the knowledge that an explorer's `evidence` supports.
-    std::function<Knowledge(const Task&, const Record& evidence, const ExplorerOptions&)> recompute;
+    std::function<Knowledge(const Task&, const Snapshot& evidence, const ExplorerOptions&)> recompute;
 };
 
 /// All algorithms; of those that do not refuse a task, the first is its default. Each honours

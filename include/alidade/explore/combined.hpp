@@ -28,9 +28,9 @@ public:
     std::int64_t episodes() const override { return actor_->episodes(); }
     std::int64_t replans() const override { return actor_->replans(); }
     std::int64_t replan_bound() const override { return actor_->replan_bound(); }
-    Record evidence() const override;
-    Record memory() const override;
-    void restore(const Record& memory) override;
+    Snapshot evidence() const override;
+    Snapshot memory() const override;
+    void restore(const Snapshot& memory) override;
 
 private:
     Explorer& regression() const noexcept {
@@ -48,6 +48,6 @@ private:
 };
 
 /// What such an explorer's evidence supports.
-Knowledge recompute_combined(const Task& task, const Record& evidence, const ExplorerOptions& options);
+Knowledge recompute_combined(const Task& task, const Snapshot& evidence, const ExplorerOptions& options);
 
 }  // namespace alidade

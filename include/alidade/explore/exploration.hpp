@@ -52,7 +52,7 @@ struct ExploreOptions {
 };
 
 /// Seconds spent, by kind of work.
-struct Spent {
+struct Timings {
     double total = 0;     ///< of run(), everything included
     double simulate = 0;  ///< running deployments
     double plan = 0;      ///< computing policies and taking up counts
@@ -80,20 +80,20 @@ public:
     /// Computed before the first episode too.
     const Knowledge& best();
     /// What the best knowledge rests on.
-    const Record& best_evidence();
+    const Snapshot& best_evidence();
     const std::vector<TracePoint>& trace() const noexcept { return trace_; }
-    const Spent& spent() const noexcept { return spent_; }
+    const Timings& timings() const noexcept { return timings_; }
 
     /// Everything needed to go on: loop and explorer.
-    Record memory();
+    Snapshot memory();
     /// Takes up a memory and the counts that go with it.
-    void restore(const Record& memory, Counts counts);
+    void restore(const Snapshot& memory, Counts counts);
 
 private:
     /// A candidate for what is handed over.
     struct Iterate {
         std::optional<Knowledge> knowledge;
-        Record evidence;
+        Snapshot evidence;
         double bound = 0;  // the least candidate, not clipped at H
     };
 
@@ -118,7 +118,7 @@ private:
     std::int64_t certified_at_ = -1;  // episodes at the last scheduled certificate
     std::vector<TracePoint> trace_;
     std::optional<RunContradiction> contradiction_;
-    Spent spent_;
+    Timings timings_;
 };
 
 }  // namespace alidade

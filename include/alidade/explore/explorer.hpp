@@ -21,12 +21,12 @@ struct Deployment {
 };
 
 /// Named arrays: how an explorer's memory is written down and read back.
-struct Record {
+struct Snapshot {
     std::map<std::string, std::vector<double>> numbers;
     std::map<std::string, std::vector<std::int64_t>> integers;
     std::map<std::string, std::vector<std::uint8_t>> bytes;
 
-    bool operator==(const Record&) const = default;
+    bool operator==(const Snapshot&) const = default;
 };
 
 /// Options that every explorer understands.
@@ -64,11 +64,11 @@ public:
     virtual std::int64_t replan_bound() const = 0;
 
     /// What `knowledge` rests on, and nothing more: the catalogue recomputes it from this.
-    virtual Record evidence() const = 0;
+    virtual Snapshot evidence() const = 0;
     /// Everything: an explorer restored from it goes on as this one would.
-    virtual Record memory() const = 0;
+    virtual Snapshot memory() const = 0;
     /// Takes up a memory. Throws InvalidArgument if it does not fit.
-    virtual void restore(const Record& memory) = 0;
+    virtual void restore(const Snapshot& memory) = 0;
 };
 
 }  // namespace alidade

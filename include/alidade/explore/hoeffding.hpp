@@ -40,9 +40,9 @@ public:
     std::int64_t episodes() const override { return episodes_; }
     std::int64_t replans() const override { return replans_; }
     std::int64_t replan_bound() const override;
-    Record evidence() const override;
-    Record memory() const override;
-    void restore(const Record& memory) override;
+    Snapshot evidence() const override;
+    Snapshot memory() const override;
+    void restore(const Snapshot& memory) override;
 
     /// Statistics of every confidence set.
     const std::vector<RidgeStatistics>& statistics() const noexcept { return statistics_; }
@@ -86,6 +86,6 @@ Knowledge regression_knowledge(const Task& task, const ValueRegression& regressi
                                std::int64_t episodes);
 
 /// The same from an explorer's evidence.
-Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const ExplorerOptions& options);
+Knowledge recompute_hoeffding(const Task& task, const Snapshot& evidence, const ExplorerOptions& options);
 
 }  // namespace alidade

@@ -27,9 +27,9 @@ public:
     std::int64_t episodes() const override { return counts_.episodes(); }
     std::int64_t replans() const override { return replans_; }
     std::int64_t replan_bound() const override;
-    Record evidence() const override;
-    Record memory() const override;
-    void restore(const Record& memory) override;
+    Snapshot evidence() const override;
+    Snapshot memory() const override;
+    void restore(const Snapshot& memory) override;
 
 private:
     void replan();
@@ -66,9 +66,9 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const Exp
                                std::span<const Vector> starts);
 
 /// The same from an explorer's evidence, on the same conditions.
-Knowledge recompute_likelihood(const Task& task, const Record& evidence, const ExplorerOptions& options);
+Knowledge recompute_likelihood(const Task& task, const Snapshot& evidence, const ExplorerOptions& options);
 
 /// Counts as such evidence, whoever collected them: the sets hold for any data [likelihood §7].
-Record likelihood_evidence(const Counts& counts);
+Snapshot likelihood_evidence(const Counts& counts);
 
 }  // namespace alidade

@@ -30,22 +30,22 @@ struct RunOptions {
 
 /// Where a run stands: enough to go on as if it had never stopped.
 struct RunCheckpoint {
-    Record memory;  ///< of the exploration: loop and explorer
-    Counts counts;  ///< all transitions counted
+    Snapshot memory;  ///< of the exploration: loop and explorer
+    Counts counts;    ///< all transitions counted
     /// That the data contradict the model. Once saved it stays: saving none, or another, keeps the first.
     std::optional<RunContradiction> contradiction = {};
 };
 
 /// What the last call left behind: the knowledge that is handed over and how it came about.
 struct RunResult {
-    Record evidence;            ///< of the best iterate; its knowledge is recomputed from this
+    Snapshot evidence;          ///< of the best iterate; its knowledge is recomputed from this
     std::int64_t episodes = 0;  ///< run in all
     std::int64_t replans = 0;
     double reward_free = 0;                                  ///< the certificate that was reported
     std::string method;                                      ///< the candidate that gave it
     std::vector<std::pair<std::string, double>> candidates;  ///< not clipped at H
     std::string stopped;  ///< "target", "budget" or "interrupted"; "logs": not explored
-    Spent spent;
+    Timings timings;
 };
 
 /// How a run is opened.

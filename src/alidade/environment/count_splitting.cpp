@@ -6,7 +6,7 @@
 
 namespace alidade {
 
-void CountSplittingDeployer::Crowd::arrive(std::int32_t state, std::int64_t count) {
+void CountSplittingDeployer::StateCounts::arrive(std::int32_t state, std::int64_t count) {
     std::int64_t& present = episodes[static_cast<std::size_t>(state)];
     if (present == 0) occupied.push_back(state);
     present += count;
@@ -15,7 +15,7 @@ void CountSplittingDeployer::Crowd::arrive(std::int32_t state, std::int64_t coun
 CountSplittingDeployer::CountSplittingDeployer(TransitionModel model, std::uint64_t seed)
     : model_(std::move(model)), seed_(seed), start_weights_(start_weights(model_.start())) {
     const auto states = static_cast<std::size_t>(model_.shape().states);
-    for (Crowd* crowd : {&here_, &next_}) {
+    for (StateCounts* crowd : {&here_, &next_}) {
         crowd->episodes.assign(states, 0);
         crowd->occupied.reserve(states);
     }

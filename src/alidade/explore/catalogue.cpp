@@ -21,7 +21,7 @@ ExplorerEntry with_choice(ExplorerEntry entry) {
         if (choice == ConfidenceChoice::own) return make(task, options);
         return std::make_unique<CombinedExplorer>(task, options, own, make);
     };
-    entry.recompute = [recompute = entry.recompute](const Task& task, const Record& evidence,
+    entry.recompute = [recompute = entry.recompute](const Task& task, const Snapshot& evidence,
                                                     const ExplorerOptions& options) {
         if (options.constants.confidence == ConfidenceChoice::own) return recompute(task, evidence, options);
         return recompute_combined(task, evidence, options);

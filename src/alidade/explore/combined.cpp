@@ -36,7 +36,7 @@ void add_fields(std::string_view prefix, const std::map<std::string, T>& from, s
     for (const auto& [name, values] : from) to[std::string(prefix) + name] = values;
 }
 
-void add_part(std::string_view prefix, const Record& part, Record& record) {
+void add_part(std::string_view prefix, const Snapshot& part, Snapshot& record) {
     add_fields(prefix, part.numbers, record.numbers);
     add_fields(prefix, part.integers, record.integers);
     add_fields(prefix, part.bytes, record.bytes);
@@ -49,8 +49,8 @@ void take_fields(std::string_view prefix, const std::map<std::string, T>& from,
         if (name.starts_with(prefix)) to[name.substr(prefix.size())] = values;
 }
 
-Record part_of(std::string_view prefix, const Record& record) {
-    Record part;
+Snapshot part_of(std::string_view prefix, const Snapshot& record) {
+    Snapshot part;
     take_fields(prefix, record.numbers, part.numbers);
     take_fields(prefix, record.integers, part.integers);
     take_fields(prefix, record.bytes, part.bytes);
@@ -124,8 +124,8 @@ Knowledge CombinedExplorer::knowledge() {
     return actor_->knowledge();
 }
 
-Record CombinedExplorer::evidence() const {
-    Record record;
+Snapshot CombinedExplorer::evidence() const {
+    Snapshot record;
     const ConfidenceChoice wanted = options_.constants.confidence;
     if (uses(wanted, ConfidenceChoice::regression))
         add_part(regression_prefix, regression().evidence(), record);
@@ -134,14 +134,14 @@ Record CombinedExplorer::evidence() const {
     return record;
 }
 
-Record CombinedExplorer::memory() const {
-    Record record;
+Snapshot CombinedExplorer::memory() const {
+    Snapshot record;
     add_part(actor_prefix, actor_->memory(), record);
     if (witness_) add_part(witness_prefix, witness_->memory(), record);
     return record;
 }
 
-void CombinedExplorer::restore(const Record& memory) {
+void CombinedExplorer::restore(const Snapshot& memory) {
     actor_->restore(part_of(actor_prefix, memory));
     if (!witness_) return;
     witness_->restore(part_of(witness_prefix, memory));
@@ -150,7 +150,7 @@ void CombinedExplorer::restore(const Record& memory) {
             witness_->episodes());
 }
 
-Knowledge recompute_combined(const Task& task, const Record& evidence, const ExplorerOptions& options) {
+Knowledge recompute_combined(const Task& task, const Snapshot& evidence, const ExplorerOptions& options) {
     refuse_paper(options);
     const ExplorerOptions part = part_options(options);
     const auto by_regression = [&] {

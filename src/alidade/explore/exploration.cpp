@@ -102,14 +102,14 @@ bool Exploration::judged(bool despite, const Action& action) {
 }
 
 Deployment Exploration::next(bool despite) {
-    const Watch planning(spent_.plan);
+    const Watch planning(timings_.plan);
     Deployment deployment;
     if (!judged(despite, [&] { deployment = explorer_->ask(); })) deployment = explorer_->repeat();
     return deployment;
 }
 
 void Exploration::certify(bool despite) {
-    const Watch watch(spent_.certify);
+    const Watch watch(timings_.certify);
     // Without an earlier certificate there is nothing to hand over.
     const bool certified =
         judged(despite && scheduled_.knowledge.has_value(), [&] { take_if_better(scheduled_); });
@@ -122,7 +122,7 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
             options.episodes, most_episodes);
     expects(!options.target || *options.target > 0, "target is {}; must be greater than 0",
             options.target.value_or(0));
-    const Watch watch(spent_.total);
+    const Watch watch(timings_.total);
     final_.reset();
     const auto met = [&](double bound) {
         return options.target && std::min(bound, static_cast<double>(task_.horizon)) <= *options.target;
@@ -152,7 +152,7 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
     batch_.clear();
     std::exception_ptr contradicted;
     try {
-        const Watch simulation(spent_.simulate);
+        const Watch simulation(timings_.simulate);
         system.deploy(*deployment.policy, explorer_->episodes(), episodes, batch_);
     } catch (const ModelContradiction& error) {
         // The episode that showed it was run as well: it is not to be run again by those who go on.
@@ -161,7 +161,7 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
         contradicted = std::current_exception();
     }
     {
-        const Watch planning(spent_.plan);
+        const Watch planning(timings_.plan);
         explorer_->tell(batch_);
         counts_ += batch_;
     }
@@ -172,7 +172,7 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
 // that it was ever stopped. What is handed over is computed once more from its evidence, as anybody can
 // later, and with more effort than there was on the way.
 void Exploration::finish(bool despite) {
-    const Watch watch(spent_.certify);
+    const Watch watch(timings_.certify);
     final_ = scheduled_;
     if (explorer_->episodes() != certified_at_) judged(despite, [&] { take_if_better(*final_); });
     judged(despite, [&] { final_->knowledge = algorithm_.recompute(task_, final_->evidence, options_); });
@@ -188,12 +188,12 @@ const Knowledge& Exploration::best() {
     return *handed_over().knowledge;
 }
 
-const Record& Exploration::best_evidence() {
+const Snapshot& Exploration::best_evidence() {
     return handed_over().evidence;
 }
 
-Record Exploration::memory() {
-    Record record = explorer_->memory();
+Snapshot Exploration::memory() {
+    Snapshot record = explorer_->memory();
     if (!scheduled_.knowledge) return record;
     for (const auto& [name, values] : scheduled_.evidence.numbers) record.numbers["best." + name] = values;
     for (const auto& [name, values] : scheduled_.evidence.integers) record.integers["best." + name] = values;
@@ -220,7 +220,7 @@ void take_prefixed(const std::map<std::string, std::vector<T>>& from,
 
 }  // namespace
 
-void Exploration::restore(const Record& memory, Counts counts) {
+void Exploration::restore(const Snapshot& memory, Counts counts) {
     explorer_->restore(memory);
     expects(counts.shape() == counts_.shape() && counts.episodes() == explorer_->episodes(),
             "the stored counts are of {} episodes, the stored explorer of {}; the run is damaged",

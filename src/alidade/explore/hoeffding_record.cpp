@@ -13,7 +13,7 @@ using detail::field;
 
 namespace {
 
-void write_statistics(const std::vector<RidgeStatistics>& statistics, Record& record) {
+void write_statistics(const std::vector<RidgeStatistics>& statistics, Snapshot& record) {
     auto& gram = record.numbers["gram"];
     auto& moment = record.numbers["moment"];
     auto& rounding = record.numbers["rounding"];
@@ -28,7 +28,7 @@ void write_statistics(const std::vector<RidgeStatistics>& statistics, Record& re
     }
 }
 
-std::vector<RidgeStatistics> read_statistics(const Record& record, Index sets, Index p) {
+std::vector<RidgeStatistics> read_statistics(const Snapshot& record, Index sets, Index p) {
     const auto& gram = field(record.numbers, "gram", at(sets * p * p));
     const auto& moment = field(record.numbers, "moment", at(sets * p));
     const auto& rounding = field(record.numbers, "rounding", at(sets));
@@ -49,15 +49,15 @@ std::vector<RidgeStatistics> read_statistics(const Record& record, Index sets, I
 
 }  // namespace
 
-Record HoeffdingExplorer::evidence() const {
-    Record record;
+Snapshot HoeffdingExplorer::evidence() const {
+    Snapshot record;
     write_statistics(statistics_, record);
     record.integers["episodes"] = {episodes_};
     return record;
 }
 
-Record HoeffdingExplorer::memory() const {
-    Record record = evidence();
+Snapshot HoeffdingExplorer::memory() const {
+    Snapshot record = evidence();
     record.integers["progress"] = {replans_, thorough_at_, replan_due_ ? 1 : 0, policy_ ? 1 : 0};
     detail::write_cut(cut_, options_.schedule, episodes_, record);
     record.numbers["log_det"] = log_det_;
@@ -68,7 +68,7 @@ Record HoeffdingExplorer::memory() const {
     return record;
 }
 
-void HoeffdingExplorer::restore(const Record& memory) {
+void HoeffdingExplorer::restore(const Snapshot& memory) {
     const Index p = regression_.dimension();
     statistics_ = read_statistics(memory, widths_.sets, p);
     episodes_ = field(memory.integers, "episodes", 1)[0];
@@ -91,7 +91,7 @@ void HoeffdingExplorer::restore(const Record& memory) {
         Policy::deterministic(shape_, std::vector<std::int32_t>(actions.begin(), actions.end())));
 }
 
-Knowledge recompute_hoeffding(const Task& task, const Record& evidence, const ExplorerOptions& options) {
+Knowledge recompute_hoeffding(const Task& task, const Snapshot& evidence, const ExplorerOptions& options) {
     const ValueRegression regression = value_regression(task, options);
     WidthTable widths(regression.sets(), *task.features);
     const auto sets = regression.solve(read_statistics(evidence, widths.sets, regression.dimension()));

@@ -22,7 +22,7 @@ std::vector<Vector> read_weights(const std::vector<double>& numbers, Index featu
     return weights;
 }
 
-void read_counts(const Record& record, Counts& counts) {
+void read_counts(const Snapshot& record, Counts& counts) {
     const auto& values = field(record.integers, "counts", counts.values().size());
     const std::int64_t episodes = field(record.integers, "episodes", 1)[0];
     expects(episodes >= 0 && std::ranges::all_of(values, [](std::int64_t n) { return n >= 0; }),
@@ -34,21 +34,21 @@ void read_counts(const Record& record, Counts& counts) {
 
 }  // namespace
 
-Record likelihood_evidence(const Counts& counts) {
-    Record record;
+Snapshot likelihood_evidence(const Counts& counts) {
+    Snapshot record;
     record.integers["counts"].assign(counts.values().begin(), counts.values().end());
     record.integers["episodes"] = {counts.episodes()};
     return record;
 }
 
-Record LikelihoodExplorer::evidence() const {
-    Record record = likelihood_evidence(counts_);
+Snapshot LikelihoodExplorer::evidence() const {
+    Snapshot record = likelihood_evidence(counts_);
     if (options_.constants.prequential) record.numbers["predicted"] = predicted_;
     return record;
 }
 
-Record LikelihoodExplorer::memory() const {
-    Record record = evidence();
+Snapshot LikelihoodExplorer::memory() const {
+    Snapshot record = evidence();
     record.integers["progress"] = {replans_, replan_due_ ? 1 : 0, policy_ ? 1 : 0};
     detail::write_cut(cut_, options_.schedule, counts_.episodes(), record);
     write_weights(smoothed_, record.numbers["smoothed"]);
@@ -59,7 +59,7 @@ Record LikelihoodExplorer::memory() const {
     return record;
 }
 
-void LikelihoodExplorer::restore(const Record& memory) {
+void LikelihoodExplorer::restore(const Snapshot& memory) {
     read_counts(memory, counts_);
     if (options_.constants.prequential) predicted_ = field(memory.numbers, "predicted", predicted_.size());
     const auto& progress = field(memory.integers, "progress", 3);
@@ -83,7 +83,7 @@ void LikelihoodExplorer::restore(const Record& memory) {
         Policy::deterministic(shape_, std::vector<std::int32_t>(actions.begin(), actions.end())));
 }
 
-Knowledge recompute_likelihood(const Task& task, const Record& evidence, const ExplorerOptions& options) {
+Knowledge recompute_likelihood(const Task& task, const Snapshot& evidence, const ExplorerOptions& options) {
     Counts counts(task.features, task.horizon);
     read_counts(evidence, counts);
     const WidthTable widths(confidence_sets(task.horizon, task.homogeneous), *task.features);

@@ -25,13 +25,13 @@ const std::vector<T>& field(const std::map<std::string, std::vector<T>>& fields,
 
 /// Writes down how many batches were cut short, unless the number of episodes says it: a run that ends within
 /// a batch has cut one, and others none.
-inline void write_cut(std::int64_t cut, const Schedule& schedule, std::int64_t episodes, Record& memory) {
+inline void write_cut(std::int64_t cut, const Schedule& schedule, std::int64_t episodes, Snapshot& memory) {
     if (cut != (schedule.lies_within_batch(episodes) ? 1 : 0)) memory.integers["cut"] = {cut};
 }
 
 /// And reads it back. Of a run that was extended before such batches were counted it is the least number that
 /// explains its policies.
-inline std::int64_t read_cut(const Record& memory, const Schedule& schedule, std::int64_t episodes,
+inline std::int64_t read_cut(const Snapshot& memory, const Schedule& schedule, std::int64_t episodes,
                              std::int64_t replans) {
     if (memory.integers.contains("cut")) return field(memory.integers, "cut", 1)[0];
     const std::int64_t said = schedule.lies_within_batch(episodes) ? 1 : 0;

@@ -5,7 +5,7 @@
 namespace alidade::detail {
 
 /// Eigenvalues of a symmetric matrix, ascending, with orthonormal eigenvectors in the same order.
-/// In one place, because the solver is the slowest thing in the house to compile.
+/// In one place, because the solver is the slowest thing in the library to compile.
 struct Spectrum {
     Vector values;
     Matrix vectors;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "alidade/error.hpp"
+#include "alidade/plan/depth_limited.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/plan/sight.hpp"
 
 namespace alidade {
 
@@ -14,7 +14,7 @@ LookaheadPlanner::LookaheadPlanner(Index depth) : depth_(depth) {
 }
 
 Plan LookaheadPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
-    Policy policy = plan_in_sight(model, reward, depth_, nullptr);
+    Policy policy = plan_to_depth(model, reward, depth_, nullptr);
     const double claimed = evaluate(model, policy, reward).value;
     return Plan{std::move(policy), claimed, std::numeric_limits<double>::infinity()};
 }

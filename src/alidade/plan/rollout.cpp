@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "alidade/error.hpp"
+#include "alidade/plan/depth_limited.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/plan/sight.hpp"
 
 namespace alidade {
 
@@ -16,7 +16,7 @@ RolloutPlanner::RolloutPlanner(Index depth, std::optional<Policy> base)
 
 Plan RolloutPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     const Evaluation base = evaluate(model, base_ ? *base_ : Policy::uniform(model.shape()), reward);
-    Policy policy = plan_in_sight(model, reward, depth_, &base.values);
+    Policy policy = plan_to_depth(model, reward, depth_, &base.values);
     const double claimed = evaluate(model, policy, reward).value;
     return Plan{std::move(policy), claimed, std::numeric_limits<double>::infinity()};
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-void put_texts(Record& record, const std::string& name, const Texts& texts) {
+void put_texts(Snapshot& record, const std::string& name, const Texts& texts) {
     if (texts.empty()) return;
     auto& lengths = record.integers[name];
     auto& bytes = record.bytes[name];
@@ -44,7 +44,7 @@ std::optional<T> find_optional(const std::map<std::string, std::vector<T>>& arra
     return find_one(arrays, name);
 }
 
-Texts find_texts(const Record& record, const std::string& name) {
+Texts find_texts(const Snapshot& record, const std::string& name) {
     Texts texts;
     if (!record.integers.contains(name)) return texts;
     const auto& bytes = find(record.bytes, name);
@@ -59,13 +59,13 @@ Texts find_texts(const Record& record, const std::string& name) {
     return texts;
 }
 
-std::string find_text(const Record& record, const std::string& name) {
+std::string find_text(const Snapshot& record, const std::string& name) {
     const Texts texts = find_texts(record, name);
     expects(texts.size() == 1, "the stored problem has {} texts \"{}\"; must be one", texts.size(), name);
     return texts.front();
 }
 
-void put_features(Record& record, const FeatureMap& features) {
+void put_features(Snapshot& record, const FeatureMap& features) {
     record.integers["general"] = {features.kind() == FeatureKind::general};
     auto& offsets = record.integers["offsets"];
     for (Index pair = 0; pair <= features.pairs(); ++pair) offsets.push_back(features.first_entry(pair));
@@ -91,7 +91,7 @@ BaseKernel kernel_of(const SignedFeatures& data, Index feature, const std::strin
     return kernel;
 }
 
-FeatureMap features_from_record(const Record& record, const Shape& shape, Index features) {
+FeatureMap features_from_record(const Snapshot& record, const Shape& shape, Index features) {
     const SignedFeatures data{.states = shape.states,
                               .actions = shape.actions,
                               .features = features,
@@ -110,14 +110,14 @@ FeatureMap features_from_record(const Record& record, const Shape& shape, Index 
     return FeatureMap::from_base_kernels(shape.states, shape.actions, kernels);
 }
 
-void put_start(Record& record, const StartLaw& start) {
+void put_start(Snapshot& record, const StartLaw& start) {
     for (const auto& [state, probability] : start.atoms()) {
         record.integers["start_states"].push_back(state);
         record.numbers["start_probabilities"].push_back(probability);
     }
 }
 
-StartLaw start_from_record(const Record& record) {
+StartLaw start_from_record(const Snapshot& record) {
     const auto& states = find(record.integers, "start_states");
     const auto& probabilities = find(record.numbers, "start_probabilities");
     expects(states.size() == probabilities.size(),
@@ -128,7 +128,7 @@ StartLaw start_from_record(const Record& record) {
     return StartLaw(std::move(law));
 }
 
-void put_rewards(Record& record, const std::vector<NamedReward>& rewards) {
+void put_rewards(Snapshot& record, const std::vector<NamedReward>& rewards) {
     Texts names, meanings;
     for (const auto& [name, meaning, reward] : rewards) {
         names.push_back(name);
@@ -141,7 +141,7 @@ void put_rewards(Record& record, const std::vector<NamedReward>& rewards) {
     put_texts(record, "reward_meanings", meanings);
 }
 
-std::vector<NamedReward> rewards_from_record(const Record& record, const Shape& shape) {
+std::vector<NamedReward> rewards_from_record(const Snapshot& record, const Shape& shape) {
     std::vector<NamedReward> rewards;
     const Texts names = find_texts(record, "reward_names"), meanings = find_texts(record, "reward_meanings");
     if (names.empty()) return rewards;
@@ -159,13 +159,13 @@ std::vector<NamedReward> rewards_from_record(const Record& record, const Shape& 
     return rewards;
 }
 
-void put_truth(Record& record, const Matrix& truth) {
+void put_truth(Snapshot& record, const Matrix& truth) {
     auto& values = record.numbers["truth"];
     for (Index row = 0; row < truth.rows(); ++row)
         for (Index column = 0; column < truth.cols(); ++column) values.push_back(truth(row, column));
 }
 
-Matrix truth_from_record(const Record& record, Index features) {
+Matrix truth_from_record(const Snapshot& record, Index features) {
     const auto& values = find(record.numbers, "truth");
     expects(static_cast<Index>(values.size()) % features == 0,
             "the stored true weights are {} numbers; must be a multiple of {}", values.size(), features);
@@ -178,10 +178,10 @@ Matrix truth_from_record(const Record& record, Index features) {
 
 }  // namespace
 
-Record record_of(const Problem& problem) {
+Snapshot record_of(const Problem& problem) {
     const ProblemDescription& parts = problem.description();
     const Shape& shape = problem.shape();
-    Record record;
+    Snapshot record;
     record.integers["sizes"] = {shape.states, shape.actions, parts.features->features(), shape.horizon};
     record.integers["homogeneous"] = {parts.homogeneous};
     if (parts.misspecification > 0) record.numbers["misspecification"] = {parts.misspecification};
@@ -198,7 +198,7 @@ Record record_of(const Problem& problem) {
     return record;
 }
 
-Problem problem_from_record(const Record& record) {
+Problem problem_from_record(const Snapshot& record) {
     const auto& sizes = find(record.integers, "sizes");
     expects(sizes.size() == 4, "the stored problem has {} sizes; must be 4", sizes.size());
     const Shape shape{sizes[0], sizes[1], sizes[3]};

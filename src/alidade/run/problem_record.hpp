@@ -15,9 +15,9 @@ namespace alidade {
 ///
 /// A list of texts is their bytes in one array and, under the same name among the integers, the length of
 /// each. What a problem does not have is left out.
-Record record_of(const Problem& problem);
+Snapshot record_of(const Problem& problem);
 
 /// The problem of a record. Throws InvalidArgument if arrays are missing or do not fit together.
-Problem problem_from_record(const Record& record);
+Problem problem_from_record(const Snapshot& record);
 
 }  // namespace alidade

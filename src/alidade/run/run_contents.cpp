@@ -64,7 +64,7 @@ RunOptions options_from(const Values& values) {
 
 Identity read_identity(const Database& database) {
     const Values values = run_tables::read_values(database, "run");
-    const Record record = run_tables::read_record(database, "problem");
+    const Snapshot record = run_tables::read_record(database, "problem");
     try {
         Identity identity{problem_from_record(record), take<std::string>(values, "problem_hash"),
                           take<std::string>(values, "source"), options_from(values)};
@@ -162,10 +162,10 @@ void write_result(Database& database, const RunResult& result) {
                               {"reward_free", result.reward_free},
                               {"method", result.method},
                               {"stopped", result.stopped}});
-    run_tables::write_meta(database, {{"seconds_total", result.spent.total},
-                                      {"seconds_simulate", result.spent.simulate},
-                                      {"seconds_plan", result.spent.plan},
-                                      {"seconds_certify", result.spent.certify}});
+    run_tables::write_meta(database, {{"seconds_total", result.timings.total},
+                                      {"seconds_simulate", result.timings.simulate},
+                                      {"seconds_plan", result.timings.plan},
+                                      {"seconds_certify", result.timings.certify}});
 }
 
 std::optional<RunResult> read_result(const Database& database) {
@@ -180,8 +180,8 @@ std::optional<RunResult> read_result(const Database& database) {
     result.candidates = run_tables::read_candidates(database);
     result.stopped = take<std::string>(values, "stopped");
     const auto seconds = [&](const char* key) { return run_tables::read_meta(database, key); };
-    result.spent = {seconds("seconds_total"), seconds("seconds_simulate"), seconds("seconds_plan"),
-                    seconds("seconds_certify")};
+    result.timings = {seconds("seconds_total"), seconds("seconds_simulate"), seconds("seconds_plan"),
+                      seconds("seconds_certify")};
     return result;
 }
 

@@ -231,7 +231,7 @@ Values read_values(const Database& database, const std::string& table) {
     return values;
 }
 
-void write_record(Database& database, const std::string& table, const Record& record) {
+void write_record(Database& database, const std::string& table, const Snapshot& record) {
     Section section(database, table);
     write_arrays(database, table, section, "bytes", record.bytes);
     write_arrays(database, table, section, "integers", record.integers);
@@ -239,9 +239,9 @@ void write_record(Database& database, const std::string& table, const Record& re
     section.finish();
 }
 
-Record read_record(const Database& database, const std::string& table) {
+Snapshot read_record(const Database& database, const std::string& table) {
     Check check(database, table);
-    Record record;
+    Snapshot record;
     Statement select(database, "SELECT kind, name, part, data FROM " + table + " ORDER BY kind, name, part");
     while (select.step()) {
         const std::string_view kind = select.text(0);

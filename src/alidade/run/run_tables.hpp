@@ -54,8 +54,8 @@ void add_contradiction(sqlite::Database& database);
 void write_values(sqlite::Database& database, const std::string& table, const Values& values);
 Values read_values(const sqlite::Database& database, const std::string& table);
 
-void write_record(sqlite::Database& database, const std::string& table, const Record& record);
-Record read_record(const sqlite::Database& database, const std::string& table);
+void write_record(sqlite::Database& database, const std::string& table, const Snapshot& record);
+Snapshot read_record(const sqlite::Database& database, const std::string& table);
 
 void write_counts(sqlite::Database& database, const Counts& counts);
 /// Fills `counts`, which has the right shape.

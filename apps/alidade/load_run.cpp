@@ -1,4 +1,4 @@
-#include "recall.hpp"
+#include "load_run.hpp"
 
 #include <fmt/format.h>
 
@@ -73,7 +73,7 @@ ExplorerOptions explorer_options(const RunOptions& options, int threads) {
     return {options.delta, options.seed, options.schedule, threads, parse_constants(options.constants)};
 }
 
-Recalled recall(const RunStore& store, int threads) {
+LoadedRun load_run(const RunStore& store, int threads) {
     const RunOptions& options = store.options();
     const ExplorerEntry& algorithm = find_explorer(options.algorithm);
     const ExplorerOptions explorer = explorer_options(options, threads);

@@ -1,4 +1,4 @@
-#include "voice.hpp"
+#include "console.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -55,30 +55,30 @@ bool colour_welcome(int descriptor) {
     return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
-Voice::Voice(const VoiceOptions& options)
+Console::Console(const ConsoleOptions& options)
     : options_(options),
       bold_(colour_welcome(1)),
       progress_(isatty(2) == 1 && !options.quiet),
       width_(terminal_width()) {}
 
-void Voice::result(std::string_view text) const {
+void Console::result(std::string_view text) const {
     write_out(printable_lines(text));
 }
 
-void Voice::object(const nlohmann::ordered_json& object) const {
+void Console::object(const nlohmann::ordered_json& object) const {
     // Names in files need not be UTF-8.
     write_out(object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-void Voice::say(std::string_view line) const {
+void Console::say(std::string_view line) const {
     if (!options_.quiet) fmt::print(stderr, "{}\n", printable(line));
 }
 
-void Voice::insist(std::string_view line) const {
+void Console::insist(std::string_view line) const {
     fmt::print(stderr, "{}\n", line);
 }
 
-std::string Voice::bold(std::string_view text) const {
+std::string Console::bold(std::string_view text) const {
     const std::string shown = printable(text);
     return bold_ ? fmt::format("{}{}{}", bold_begin, shown, bold_end) : shown;
 }

@@ -21,7 +21,7 @@ Problem load_problem_argument(const std::string& source, std::optional<bool> nor
 RunStore open_run(const std::string& folder);
 
 /// What a run knows, and the result that it was computed again from.
-struct Recalled {
+struct LoadedRun {
     Knowledge knowledge;
     std::optional<RunResult> result;  ///< none of a run that has not ended
 };
@@ -29,7 +29,7 @@ struct Recalled {
 /// Computes the knowledge of a run again from its stored evidence; of a run that was killed, from its last
 /// checkpoint. Throws UserError if nothing was stored yet. Beside a writer, ask for the run's standing after
 /// this: then it is of the same moment or a later one, and no contradiction is missed.
-Recalled recall(const RunStore& store, int threads);
+LoadedRun load_run(const RunStore& store, int threads);
 
 /// The explorer's options of a stored run.
 ExplorerOptions explorer_options(const RunOptions& options, int threads);

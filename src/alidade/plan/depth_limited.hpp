@@ -10,6 +10,6 @@ namespace alidade {
 /// The policy whose action at (h, s) is the first of an exact plan for the steps h .. h+depth-1 that then
 /// earns beyond(h+depth, s'). `beyond` has H+1 rows of S values; its last row must be zero. Null: nothing is
 /// earned beyond. Requires depth >= 1.
-Policy plan_in_sight(const TransitionModel& model, const Reward& reward, Index depth, const Matrix* beyond);
+Policy plan_to_depth(const TransitionModel& model, const Reward& reward, Index depth, const Matrix* beyond);
 
 }  // namespace alidade

@@ -1,4 +1,4 @@
-#include "alidade/plan/sight.hpp"
+#include "alidade/plan/depth_limited.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace alidade {
 
-Policy plan_in_sight(const TransitionModel& model, const Reward& reward, Index depth, const Matrix* beyond) {
+Policy plan_to_depth(const TransitionModel& model, const Reward& reward, Index depth, const Matrix* beyond) {
     const Shape& shape = model.shape();
     const auto states = static_cast<std::size_t>(shape.states);
     std::vector<double> next(states);

@@ -7,7 +7,7 @@
 namespace alidade::app {
 
 /// How a command is to speak.
-struct VoiceOptions {
+struct ConsoleOptions {
     bool json = false;   ///< the result is one JSON object
     bool quiet = false;  ///< nothing but results and errors
 };
@@ -15,9 +15,9 @@ struct VoiceOptions {
 /// Where a command's words go: the result on stdout, everything else on stderr. Colour only on a terminal
 /// and without NO_COLOR. Control characters in names and paths are spelt out; a name in running text must be
 /// made printable() where it is put in, since an end of a line in it could not be told from one of ours.
-class Voice {
+class Console {
 public:
-    explicit Voice(const VoiceOptions& options);
+    explicit Console(const ConsoleOptions& options);
 
     bool json() const noexcept { return options_.json; }
     /// Whether a progress line may be drawn: stderr is a terminal and nobody asked for quiet.
@@ -37,7 +37,7 @@ public:
     std::string bold(std::string_view text) const;
 
 private:
-    VoiceOptions options_;
+    ConsoleOptions options_;
     bool bold_ = false;
     bool progress_ = false;
     std::size_t width_ = 0;
