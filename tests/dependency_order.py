@@ -3,6 +3,7 @@
 
     dependency_order.py [ROOT]      check include/, src/, apps/ and python/ under ROOT (default: this repository)
     dependency_order.py --self-test check that planted violations are found, and nothing else
+    dependency_order.py --diagram   the diagram of docs/design/architecture.md, which is checked too
 """
 
 import re
@@ -27,6 +28,8 @@ LEVELS = [
     ["apps", "python"],
 ]
 ROOT_HEADERS = {"types.hpp", "error.hpp"}
+ROOTS = set(LEVELS[0])
+PAGE = "docs/design/architecture.md"
 LEVEL_OF = {module: level for level, modules in enumerate(LEVELS) for module in modules}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]alidade/([^">]+)[">]')
 
@@ -84,6 +87,40 @@ def check(root):
     return 0
 
 
+def uses(root):
+    """Which modules each module includes, itself left out."""
+    seen = {module: set() for modules in LEVELS for module in modules}
+    for folder in ("include/alidade", "src/alidade", "apps", "python"):
+        for file in sorted((root / folder).rglob("*.[ch]pp")):
+            module = module_of(file.relative_to(root))
+            for line in file.read_text(encoding="utf-8").splitlines():
+                match = INCLUDE.match(line)
+                if module and match and "/" in match.group(1):
+                    seen[module].add(match.group(1).split("/")[0])
+    return {module: others - {module} for module, others in seen.items() if others - {module} or module in ROOTS}
+
+
+def diagram(root):
+    """The includes as a Mermaid graph, without arrows that others imply."""
+    direct = uses(root)
+
+    def reached(module):
+        return {module}.union(*(reached(other) for other in direct.get(module, ())))
+
+    lines = ["```mermaid", "graph BT"]
+    for module, others in direct.items():
+        implied = set().union(*(reached(other) - {other} for other in others))
+        lines += [f"    {other} --> {module}" for other in sorted(others - implied, key=lambda name: (LEVEL_OF[name], name))]
+    return "\n".join([*lines, "```", ""])
+
+
+def check_diagram(root):
+    if diagram(root) in (root / PAGE).read_text(encoding="utf-8"):
+        return 0
+    print(f"{PAGE} has not the diagram that dependency_order.py --diagram prints")
+    return 1
+
+
 def self_test():
     files = {
         "include/alidade/types.hpp": "#pragma once\n",
@@ -119,4 +156,7 @@ def self_test():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--self-test"]:
         sys.exit(self_test())
-    sys.exit(check(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent))
+    here = Path(__file__).resolve().parent.parent
+    if sys.argv[1:] == ["--diagram"]:
+        sys.exit(print(diagram(here), end=""))
+    sys.exit(check(Path(sys.argv[1])) if len(sys.argv) > 1 else check(here) or check_diagram(here))

@@ -31,7 +31,7 @@ struct Explored {
     Standing standing;              ///< whether all transitions seen contradict the model
 };
 
-/// Takes up the stored run (or begins it), explores its simulated problem goal the goal, the budget or
+/// Takes up the stored run (or begins it), explores its simulated problem until the goal, the budget or
 /// Ctrl-C, and stores on the way and at the end. Throws Contradiction where the run has stored one, or the
 /// data leave no model to go on with, unless the goal is to go on despite it; what was seen is stored first,
 /// and so is the contradiction. Where planning or certifying would outlast a signal by more
