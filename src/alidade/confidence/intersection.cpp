@@ -14,7 +14,7 @@ namespace alidade {
 namespace {
 
 using detail::epsilon;
-constexpr int shares = 16, refinements = 3;
+constexpr int first_shares = 16, refinements = 3;
 
 /// The ball about the estimate of a set: |factor'(z - centre)| <= radius.
 struct Ball {
@@ -105,9 +105,9 @@ ConfidenceSet intersection(const ConfidenceSet& first, const ConfidenceSet& seco
     double least = std::min(log_volume(one), log_volume(two));
     std::optional<Fused> best;
     // A grid, then finer ones about its best: any share is a proof, so none need be the best of all.
-    double low = 0, step = 1.0 / shares, middle = 0.5;
+    double low = 0, step = 1.0 / first_shares, middle = 0.5;
     for (int round = 0; round <= refinements; ++round) {
-        for (int k = 1; k < (round == 0 ? shares : 8); ++k) {
+        for (int k = 1; k < (round == 0 ? first_shares : 8); ++k) {
             const double share = low + k * step;
             if (!(share > 0 && share < 1)) continue;
             std::optional<Fused> fused = fuse(one, two, share);

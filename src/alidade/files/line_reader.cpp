@@ -7,12 +7,12 @@
 namespace alidade {
 namespace {
 
-constexpr std::string_view blanks = " \t\r";
+constexpr std::string_view line_blanks = " \t\r";
 
 std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(blanks);
+    const auto first = text.find_first_not_of(line_blanks);
     if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+    return text.substr(first, text.find_last_not_of(line_blanks) - first + 1);
 }
 
 bool parse_double(std::string_view text, double& value) {
@@ -38,7 +38,7 @@ bool LineReader::next() {
 
 std::string_view LineReader::word(std::string_view what) {
     check(more(), "{} is missing at the end of the line", what);
-    const auto end = std::min(rest_.find_first_of(blanks), rest_.size());
+    const auto end = std::min(rest_.find_first_of(line_blanks), rest_.size());
     const std::string_view result = rest_.substr(0, end);
     rest_ = trimmed(rest_.substr(end));
     return result;

@@ -13,14 +13,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::pair<BranchKind, const char*> kinds[] = {
+constexpr std::pair<BranchKind, const char*> kind_names[] = {
     {BranchKind::point, "point"}, {BranchKind::interval, "interval"}, {BranchKind::parametric, "parametric"}};
 // Rewards are kept for every structure, state and choice, whatever the arrays leave out.
 constexpr std::size_t most_names = std::size_t{1} << 20;
 
 std::string format_header(const ExplicitHeader& header) {
     json text = json::object();
-    for (const auto& [kind, name] : kinds)
+    for (const auto& [kind, name] : kind_names)
         if (kind == header.kind) text["kind"] = name;
     text["parameters"] = header.parameters;
     text["actions"] = header.actions;
@@ -52,10 +52,10 @@ ExplicitHeader parse_header(const NpzArrays& arrays, std::string_view file) {
     check_object(document, {"kind", "parameters", "actions", "labels", "rewards"}, where);
     ExplicitHeader header;
     const json& kind = member(document, "kind", where);
-    const auto* const found =
-        std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return kind == k.second; });
-    expects(found != std::end(kinds), "{}, \"kind\": is {}; must be point, interval or parametric", where,
-            shown(kind));
+    const auto* const found = std::find_if(std::begin(kind_names), std::end(kind_names),
+                                           [&](const auto& k) { return kind == k.second; });
+    expects(found != std::end(kind_names), "{}, \"kind\": is {}; must be point, interval or parametric",
+            where, shown(kind));
     header.kind = found->first;
     header.parameters = parse_names(document, "parameters", where);
     header.actions = parse_names(document, "actions", where);
