@@ -1,20 +1,14 @@
-# alidade_sanitize(<target> memory|threads): compiles and links a target under sanitizers, with assertions, and with
-# warnings as errors, as nobody but us builds such a target. What links to it has to be linked with them too.
+# alidade_sanitize(<target> memory|threads -O<level>): compiles and links a target under sanitizers, with assertions,
+# and with warnings as errors, as nobody but us builds such a target. What links to it has to be linked with them too.
 # Null pointers are left to the address sanitizer and alignment to Eigen's assertions: to check both at every access
 # would take half of the compiler's time.
 set(ALIDADE_SANITIZE_memory -fsanitize=address,undefined -fno-sanitize=null,alignment -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
 set(ALIDADE_SANITIZE_threads -fsanitize=thread -Wno-tsan)
-function(alidade_sanitize target kind)
+function(alidade_sanitize target kind level)
   # Eigen allocates in another way where it sees the address sanitizer, and tests that do not would free it wrongly.
   target_compile_definitions(${target} PRIVATE EIGEN_MALLOC_ALREADY_ALIGNED=1)
-  # The command line waits for the compiler, the library for itself: only the latter is optimised. Under
-  # ThreadSanitizer it has to be, or functions of TBB, which is not instrumented, are not inlined and look like races.
   # At -O1 GCC 12 takes Eigen's storage for uninitialised.
-  set(level -O1)
-  if(target STREQUAL "alidade_cli_memory")
-    set(level -O0)
-  endif()
   target_compile_options(${target} PRIVATE ${ALIDADE_SANITIZE_${kind}} ${level} -UNDEBUG -Wno-maybe-uninitialized -Werror)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "SHARED_LIBRARY")

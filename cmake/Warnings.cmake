@@ -2,5 +2,4 @@
 add_library(alidade_warnings INTERFACE)
 target_compile_options(alidade_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-  -Wold-style-cast -Woverloaded-virtual -Wdouble-promotion -Wno-missing-field-initializers
-  $<$<BOOL:${ALIDADE_WERROR}>:-Werror>)
+  -Wold-style-cast -Woverloaded-virtual -Wdouble-promotion -Wno-missing-field-initializers)

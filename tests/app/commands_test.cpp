@@ -113,9 +113,7 @@ TEST_F(Commands, CheckAnswersAbsurdSizesAtOnce) {
 }
 
 TEST_F(Commands, PlanCertifiesAndItsPolicyCertifiesTheSame) {
-    ASSERT_EQ(
-        run({"explore", "builtin:inventory?capacity=8", "-o", "run", "--episodes", "1e4", "--quiet"}).code,
-        0);
+    ASSERT_EQ(run({"explore", inventory(), "-o", "run", "--episodes", "1e4", "--quiet"}).code, 0);
     const Outcome planned = run({"plan", "run", "--reward", "balanced", "-o", "plan.json", "--json"});
     ASSERT_EQ(planned.code, 0) << planned.err;
     const json plan = planned.object();

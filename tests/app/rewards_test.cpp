@@ -154,9 +154,7 @@ TEST_F(Rewards, PoliciesAndRewardsAreCertifiedInPairs) {
 }
 
 TEST_F(Rewards, ARobustPlanSaysWhatItsCautionCosts) {
-    ASSERT_EQ(
-        run({"explore", "builtin:inventory?capacity=8", "-o", "run", "--episodes", "500", "--quiet"}).code,
-        0);
+    ASSERT_EQ(run({"explore", inventory(), "-o", "run", "--episodes", "500", "--quiet"}).code, 0);
     const json robust =
         run({"plan", "run", "--reward", "balanced", "--planner", "robust", "--json"}).object();
     const json plain = run({"plan", "run", "--reward", "balanced", "--json"}).object();

@@ -90,6 +90,10 @@ protected:
         return run(words);
     }
 
+    /// The warehouse, smaller under sanitizers, where certifying it takes half a minute.
+    static const char* inventory() {
+        return support::effort_is("sanitized") ? "builtin:inventory?capacity=8" : "builtin:inventory";
+    }
     static constexpr const char* small_problem =
         "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=3&seed=5";
 

@@ -4,13 +4,8 @@
 
 #include "support/files.hpp"
 
-namespace alidade::csr_file_test {
+namespace alidade::testing::csr_file_test {
 namespace {
-
-using testing::data;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// The matrix in tests/io/data: [[1/4, 3/4], [1, 0], [0, 1], [1/3, 2/3]].
 BaseKernel sample() {
@@ -137,4 +132,4 @@ TEST(CsrFile, NormalisingScalesPositiveRowsAndOnlyThoseThatAreOff) {
 }
 
 }  // namespace
-}  // namespace alidade::csr_file_test
+}  // namespace alidade::testing::csr_file_test

@@ -2,12 +2,8 @@
 
 #include "support/files.hpp"
 
-namespace alidade::features_file_test {
+namespace alidade::testing::features_file_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 SignedFeatures sample() {
     return {.states = 2,
@@ -55,4 +51,4 @@ TEST(FeaturesFile, ArraysThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace alidade::features_file_test
+}  // namespace alidade::testing::features_file_test

@@ -5,11 +5,8 @@
 
 #include "support/files.hpp"
 
-namespace alidade::npy_test {
+namespace alidade::testing::npy_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
 
 /// A version 1 file with the given header text, padded as little as possible, and data.
 std::string file_with(const std::string& header, const std::string& data = "") {
@@ -153,4 +150,4 @@ TEST(Npy, IntegersTooLargeAreRefused) {
 }
 
 }  // namespace
-}  // namespace alidade::npy_test
+}  // namespace alidade::testing::npy_test

@@ -2,14 +2,8 @@
 
 #include "support/files.hpp"
 
-namespace alidade::npz_test {
+namespace alidade::testing::npz_test {
 namespace {
-
-using testing::bytes_of;
-using testing::data;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 NpzArrays sample() {
     NpzArrays arrays;
@@ -105,4 +99,4 @@ TEST(Npz, AFileThatCannotBeWrittenIsNamed) {
 }
 
 }  // namespace
-}  // namespace alidade::npz_test
+}  // namespace alidade::testing::npz_test

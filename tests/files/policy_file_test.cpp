@@ -2,12 +2,8 @@
 
 #include "support/files.hpp"
 
-namespace alidade::policy_file_test {
+namespace alidade::testing::policy_file_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 const Shape shape{2, 3, 2};
 
@@ -65,4 +61,4 @@ TEST(PolicyFile, MistakesAreNamedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace alidade::policy_file_test
+}  // namespace alidade::testing::policy_file_test

@@ -5,12 +5,8 @@
 #include "alidade/files/npz.hpp"
 #include "support/files.hpp"
 
-namespace alidade::reward_file_test {
+namespace alidade::testing::reward_file_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 const Shape shape{2, 2, 3};
 
@@ -158,4 +154,4 @@ TEST(RewardFile, RescalingAConstantAndAnInfiniteRange) {
 }
 
 }  // namespace
-}  // namespace alidade::reward_file_test
+}  // namespace alidade::testing::reward_file_test

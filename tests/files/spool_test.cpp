@@ -4,12 +4,8 @@
 
 #include "support/files.hpp"
 
-namespace alidade::spool_test {
+namespace alidade::testing::spool_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 TEST(Spool, GivesBackWhatWasAppendedAsOftenAsAsked) {
     const TemporaryFolder folder;
@@ -37,4 +33,4 @@ TEST(Spool, NamesTheOutputThatCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace alidade::spool_test
+}  // namespace alidade::testing::spool_test

@@ -11,13 +11,8 @@
 #include "alidade/formats/umb_file.hpp"
 #include "support/files.hpp"
 
-namespace alidade::base_files_test {
+namespace alidade::testing::base_files_test {
 namespace {
-
-using testing::bytes_of;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// Two states and two actions.
 const BaseKernel kernel{"k", 4, 2, {0, 2, 3, 4, 6}, {0, 1, 0, 1, 0, 1}, {0.25, 0.75, 1, 1, 0.625, 0.375}};
@@ -112,4 +107,4 @@ TEST(BaseFiles, AreNormalisedOnDemand) {
 }
 
 }  // namespace
-}  // namespace alidade::base_files_test
+}  // namespace alidade::testing::base_files_test

@@ -10,14 +10,10 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::cassandra_file_test {
+namespace alidade::testing::cassandra_file_test {
 namespace {
 
 using support::ExplicitFeatures;
-using testing::bytes_of;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// What the grammar makes of a file, by a reader that shares nothing with the writer: words are separated by
 /// blanks and colons, as in pomdp-solve's scanner.
@@ -178,4 +174,4 @@ TEST(CassandraFile, RefusesWhatItCannotKeep) {
 }
 
 }  // namespace
-}  // namespace alidade::cassandra_file_test
+}  // namespace alidade::testing::cassandra_file_test

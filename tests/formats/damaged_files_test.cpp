@@ -12,12 +12,8 @@
 // Files that were cut off or changed at random: a reader either refuses them with InvalidArgument or gives
 // something that is what it says. Any other exception ends the test; the sanitizers watch memory.
 
-namespace alidade::damaged_files_test {
+namespace alidade::testing::damaged_files_test {
 namespace {
-
-using testing::bytes_of;
-using testing::data;
-using testing::TemporaryFolder;
 
 /// Flips bits, overwrites, removes and repeats bytes: one to four changes.
 std::string damage(std::string bytes, std::mt19937_64& random) {
@@ -192,4 +188,4 @@ TEST(DamagedFiles, DamagedPoliciesAreRefusedOrValid) {
 }
 
 }  // namespace
-}  // namespace alidade::damaged_files_test
+}  // namespace alidade::testing::damaged_files_test

@@ -10,17 +10,12 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::drn_file_test {
+namespace alidade::testing::drn_file_test {
 namespace {
 
 using support::canonical;
 using support::random_explicit_model;
 using support::test_stream;
-using testing::bytes_of;
-using testing::data;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 std::string refused(const std::string& text) {
     return refusal([&] { parse_drn(text, "m.drn"); });
@@ -238,4 +233,4 @@ TEST(DrnFile, RefusesAHeaderThatSaysAThingTwice) {
 }
 
 }  // namespace
-}  // namespace alidade::drn_file_test
+}  // namespace alidade::testing::drn_file_test

@@ -6,13 +6,11 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::explicit_kernel_test {
+namespace alidade::testing::explicit_kernel_test {
 namespace {
 
 using support::random_explicit_model;
 using support::test_stream;
-using testing::refusal;
-using testing::says;
 
 TEST(ExplicitKernel, ChoicesAreTheRowsOfTheKernel) {
     Stream random = test_stream(1);
@@ -62,4 +60,4 @@ TEST(ExplicitKernel, IntervalsAndParametersAreNoBaseModel) {
 }
 
 }  // namespace
-}  // namespace alidade::explicit_kernel_test
+}  // namespace alidade::testing::explicit_kernel_test

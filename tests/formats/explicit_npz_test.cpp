@@ -6,15 +6,10 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::explicit_npz_test {
+namespace alidade::testing::explicit_npz_test {
 namespace {
 
 using support::ExplicitFeatures;
-using testing::bytes_of;
-using testing::data;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 ExplicitFeatures everything(BranchKind kind) {
     ExplicitFeatures with;
@@ -83,4 +78,4 @@ TEST(ExplicitNpz, RefusesArraysThatDoNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace alidade::explicit_npz_test
+}  // namespace alidade::testing::explicit_npz_test

@@ -14,16 +14,11 @@
 #include "support/files.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade::gym_file_test {
+namespace alidade::testing::gym_file_test {
 namespace {
 
 using support::random_explicit_model;
 using support::test_stream;
-using testing::bytes_of;
-using testing::data;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// What a P dictionary keeps of a model: one reward, by another name, and only if it is not 0 everywhere.
 ExplicitModel kept(ExplicitModel model) {
@@ -191,4 +186,4 @@ TEST(ModelFormats, FilesAreToldByTheirExtensions) {
 }
 
 }  // namespace
-}  // namespace alidade::gym_file_test
+}  // namespace alidade::testing::gym_file_test

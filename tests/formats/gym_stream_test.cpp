@@ -16,14 +16,11 @@
 // P dictionaries are read while they come in: the same model as from the whole document in memory, whatever
 // the order of the keys, and nothing that a file merely announces is allocated.
 
-namespace alidade::gym_stream_test {
+namespace alidade::testing::gym_stream_test {
 namespace {
 
 using nlohmann::json;
 using support::test_stream;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// Keys in a random order; nlohmann::json would sort them.
 std::string dictionary(Stream& random, const std::vector<std::string>& values, bool shuffled) {
@@ -280,4 +277,4 @@ TEST(GymStream, ATruncatedFileIsRefusedAtEveryLength) {
 }
 
 }  // namespace
-}  // namespace alidade::gym_stream_test
+}  // namespace alidade::testing::gym_stream_test

@@ -15,15 +15,13 @@
 #include "support/learned_models.hpp"
 #include "support/signed_features.hpp"
 
-namespace alidade::layered_view_test {
+namespace alidade::testing::layered_view_test {
 namespace {
 
 using support::random_model;
 using support::random_reward;
 using support::RandomSizes;
 using support::test_stream;
-using testing::refusal;
-using testing::says;
 
 LearnedModel learned_about(const MixtureModel& truth, std::uint64_t seed, double information = 1) {
     return support::knowledge_about(truth, seed, information).learned;
@@ -315,4 +313,4 @@ TEST(PolicyFromFlat, KnowsUnrolledAndStationaryModels) {
 }
 
 }  // namespace
-}  // namespace alidade::layered_view_test
+}  // namespace alidade::testing::layered_view_test

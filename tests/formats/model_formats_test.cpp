@@ -7,12 +7,8 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::model_formats_test {
+namespace alidade::testing::model_formats_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 constexpr BranchKind every_kind[] = {BranchKind::point, BranchKind::interval, BranchKind::parametric};
 
@@ -67,4 +63,4 @@ TEST(ModelFormats, KeepTheKindsThatTheySayAndRefuseTheOthers) {
 }
 
 }  // namespace
-}  // namespace alidade::model_formats_test
+}  // namespace alidade::testing::model_formats_test

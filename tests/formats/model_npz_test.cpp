@@ -7,12 +7,8 @@
 #include "support/files.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade::model_npz_test {
+namespace alidade::testing::model_npz_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// Two base models, a start law and a reward for 3 states, 2 actions and 4 steps.
 MixtureModel small_model(bool homogeneous) {
@@ -156,4 +152,4 @@ TEST(ModelNpz, RefusesArraysThatDoNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace alidade::model_npz_test
+}  // namespace alidade::testing::model_npz_test

@@ -13,16 +13,11 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::packed_drn_test {
+namespace alidade::testing::packed_drn_test {
 namespace {
 
 using support::random_explicit_model;
 using support::test_stream;
-using testing::bytes_of;
-using testing::data;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 enum class Filter { gzip, xz };
 
@@ -146,4 +141,4 @@ TEST(PackedDrn, WhatUnpacksWithoutEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace alidade::packed_drn_test
+}  // namespace alidade::testing::packed_drn_test

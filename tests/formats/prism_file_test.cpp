@@ -6,14 +6,10 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::prism_file_test {
+namespace alidade::testing::prism_file_test {
 namespace {
 
 using support::ExplicitFeatures;
-using testing::bytes_of;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// What the model becomes when names of actions are listed as they are met.
 ExplicitModel with_actions_as_met(ExplicitModel model) {
@@ -199,4 +195,4 @@ TEST(PrismFile, SaysFileAndLineOfBadLabelsStatesAndRewards) {
 }
 
 }  // namespace
-}  // namespace alidade::prism_file_test
+}  // namespace alidade::testing::prism_file_test

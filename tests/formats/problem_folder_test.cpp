@@ -5,17 +5,8 @@
 #include "support/files.hpp"
 #include "support/small_problem.hpp"
 
-namespace alidade::problem_folder_test {
+namespace alidade::testing::problem_folder_test {
 namespace {
-
-using testing::bytes_of;
-using testing::data;
-using testing::refusal;
-using testing::same;
-using testing::says;
-using testing::signed_description;
-using testing::small_description;
-using testing::TemporaryFolder;
 
 constexpr const char* minimal = R"([problem]
 name = "p"
@@ -321,4 +312,4 @@ TEST(ProblemFolder, SurvivesTomlThatItsParserDoesNot) {
 }
 
 }  // namespace
-}  // namespace alidade::problem_folder_test
+}  // namespace alidade::testing::problem_folder_test

@@ -15,12 +15,8 @@
 #include "alidade/problem/catalogue.hpp"
 #include "support/files.hpp"
 
-namespace alidade::special_files_test {
+namespace alidade::testing::special_files_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// What every reader says of the file `name` + extension in the folder.
 std::vector<std::string> refusals(const TemporaryFolder& folder, const std::string& name) {
@@ -86,4 +82,4 @@ TEST(SpecialFiles, LinesAreReadAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace alidade::special_files_test
+}  // namespace alidade::testing::special_files_test

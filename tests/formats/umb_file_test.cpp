@@ -6,15 +6,10 @@
 #include "support/explicit_models.hpp"
 #include "support/files.hpp"
 
-namespace alidade::umb_file_test {
+namespace alidade::testing::umb_file_test {
 namespace {
 
 using support::ExplicitFeatures;
-using testing::bytes_of;
-using testing::data;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 /// Everything that UMB can keep.
 ExplicitFeatures everything(BranchKind kind) {
@@ -154,4 +149,4 @@ TEST(UmbFile, AddsUpBranchesThatShareATarget) {
 }
 
 }  // namespace
-}  // namespace alidade::umb_file_test
+}  // namespace alidade::testing::umb_file_test

@@ -6,6 +6,7 @@
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "support/random_models.hpp"
+#include "support/small_problem.hpp"
 
 namespace alidade::initial_step_test {
 namespace {
@@ -82,16 +83,8 @@ TEST(InitialStep, KeepsEverythingElse) {
 }
 
 TEST(InitialStep, SignedFeaturesGetTheStartLawWhateverTheWeights) {
-    const SignedFeatures data{.states = 2,
-                              .actions = 1,
-                              .features = 2,
-                              .offsets = {0, 2, 4},
-                              .targets = {0, 1, 0, 1},
-                              .values = {0.5, 0.25, 0.5, -0.25, 0.3, -0.1, 0.7, 0.1},
-                              .norm_bound = 1.25};
-    ProblemDescription parts;
-    parts.name = "signed";
-    parts.features = std::make_shared<const FeatureMap>(FeatureMap::from_features(data));
+    ProblemDescription parts = testing::signed_description();
+    parts.homogeneous = false;
     parts.horizon = 3;
     parts.start = StartLaw({{0, 0.25}, {1, 0.75}});
     for (const double tilt : {-0.7, 0.0, 0.7}) {

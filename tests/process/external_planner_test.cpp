@@ -12,13 +12,8 @@
 #include "support/files.hpp"
 #include "support/random_models.hpp"
 
-namespace alidade::external_planner_test {
+namespace alidade::testing::external_planner_test {
 namespace {
-
-using testing::bytes_of;
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 const Shape shape{2, 3, 2};
 
@@ -257,4 +252,4 @@ TEST(PlanningModel, EveryFormatForModelsWritesTheUnrolledModel) {
 }
 
 }  // namespace
-}  // namespace alidade::external_planner_test
+}  // namespace alidade::testing::external_planner_test

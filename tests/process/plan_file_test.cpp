@@ -4,12 +4,8 @@
 
 #include "support/files.hpp"
 
-namespace alidade::plan_file_test {
+namespace alidade::testing::plan_file_test {
 namespace {
-
-using testing::refusal;
-using testing::says;
-using testing::TemporaryFolder;
 
 const Shape shape{2, 3, 2};
 
@@ -60,4 +56,4 @@ TEST(PlanFile, MistakesAreNamedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace alidade::plan_file_test
+}  // namespace alidade::testing::plan_file_test

@@ -6,11 +6,8 @@
 
 #include "support/small_problem.hpp"
 
-namespace alidade::problem_hash_test {
+namespace alidade::testing::problem_hash_test {
 namespace {
-
-using testing::signed_description;
-using testing::small_description;
 
 TEST(ProblemHash, EqualsAnIndependentComputation) {
     // FNV-1a with 128 bits over struct.pack("<q" or "<d") of: 0, S, A, d, norm bound, offsets, targets,
@@ -66,4 +63,4 @@ TEST(ProblemHash, WhatExplorationDependsOnEnters) {
 }
 
 }  // namespace
-}  // namespace alidade::problem_hash_test
+}  // namespace alidade::testing::problem_hash_test
