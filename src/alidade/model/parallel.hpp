@@ -52,26 +52,44 @@ template <class Work>
     order.end_chunk();
 }
 
+/// At most `threads`, and no more than there are cores: more would only draw a complaint from the scheduler,
+/// in print.
+inline int usable_threads(int threads) {
+    return std::max(1, std::min(threads, tbb::info::default_concurrency()));
+}
+
+/// Threads that are called together once and then share one thing after another.
+class Crew {
+public:
+    explicit Crew(int usable) : arena_(usable) {}
+
+    /// work(first, last) over chunks of 0 .. count-1 that have `grain` or more; returns when all are done.
+    template <class Work>
+    void share(Index count, Index grain, const Work& work) const {
+        ForkAndJoin order;
+        order.fork();
+        arena_.execute([&] {
+            tbb::parallel_for(tbb::blocked_range<Index>(0, count, static_cast<std::size_t>(grain)),
+                              [&](const tbb::blocked_range<Index>& chunk) {
+                                  run_chunk(order, work, chunk.begin(), chunk.end());
+                              });
+        });
+        order.join();
+    }
+
+private:
+    mutable tbb::task_arena arena_;
+};
+
 /// work(first, last) over chunks of 0 .. count-1, on at most `threads` threads; on the caller's alone if
-/// there is too little for two. More threads than cores would only draw a complaint from the scheduler, in
-/// print.
+/// there is too little for two.
 template <class Work>
 void in_chunks(Index count, Index grain, int threads, const Work& work) {
-    const int usable = std::min(threads, tbb::info::default_concurrency());
-    if (usable <= 1 || count < 2 * grain) {
+    const int usable = usable_threads(threads);
+    if (usable <= 1 || count < 2 * grain)
         work(Index{0}, count);
-        return;
-    }
-    ForkAndJoin order;
-    order.fork();
-    tbb::task_arena arena(usable);
-    arena.execute([&] {
-        tbb::parallel_for(tbb::blocked_range<Index>(0, count, static_cast<std::size_t>(grain)),
-                          [&](const tbb::blocked_range<Index>& chunk) {
-                              run_chunk(order, work, chunk.begin(), chunk.end());
-                          });
-    });
-    order.join();
+    else
+        Crew(usable).share(count, grain, work);
 }
 
 }  // namespace alidade::detail
