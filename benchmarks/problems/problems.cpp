@@ -2,7 +2,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,12 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/explore/fisher_pass.hpp"
 #include "alidade/explore/planning_pass.hpp"
+#include "alidade/model/sweep.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "support/plain_fisher.hpp"
 
 namespace alidade {
 namespace {
@@ -118,7 +123,7 @@ void planning() {
         witness[e] = static_cast<std::uint8_t>((e * 2654435761U >> 16) & 1U);
     const std::vector<double> next(2000, 0.5);
     std::vector<double> values(static_cast<std::size_t>(features.pairs()));
-    const detail::PlanningPass::Options ways[] = {{.vectors = false}, {}, {.threads = 2}};
+    const detail::PlanningPass::Options ways[] = {{.width = detail::LaneWidth::one}, {}, {.threads = 2}};
     double least[3] = {1e9, 1e9, 1e9};
     for (int repeat = 0; repeat < 15; ++repeat)
         for (std::size_t way = 0; way < 3; ++way) {
@@ -135,6 +140,67 @@ void planning() {
     line("the same with lanes: one thread / two threads", least[1], least[2], "s");
 }
 
+/// The least time of each way, in turns: what else the machine does adds to all of them.
+template <std::size_t ways>
+std::array<double, ways> least_seconds(int repeats, const std::function<void()> (&way)[ways]) {
+    std::array<double, ways> least;
+    least.fill(1e9);
+    for (int repeat = 0; repeat < repeats; ++repeat)
+        for (std::size_t w = 0; w < ways; ++w) {
+            const auto begin = std::chrono::steady_clock::now();
+            way[w]();
+            const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+            least[w] = std::min(least[w], time.count());
+        }
+    return least;
+}
+
+/// The planning pass of the likelihood explorer over all steps, each with weights and a metric of its own:
+/// pair by pair with Eigen, by lanes, and by lanes on two threads.
+void fisher_planning() {
+    const Problem problem = make_builtin(large + "&seed=11");
+    const Shape& shape = problem.shape();
+    const FeatureMap& features = problem.features();
+    const TangentFeatures tangent(features, problem.parameters().space());
+    const Index p = tangent.space.dimension();
+    const Vector weights = Vector::Constant(features.features(), 1.0 / static_cast<double>(p + 1));
+    const Matrix factor = 10 * Matrix::Identity(p, p);
+    const detail::FisherPass pass(features, tangent);
+    std::vector<double> values(at(shape.horizon * shape.states), 0.0), bonus(at(shape.pairs())),
+        worth = bonus;
+    const auto row = [&](Step h) { return values.data() + h * shape.states; };
+    const auto maximise = [&](Step h, State first, State last) {
+        for (State s = first; s < last; ++s)
+            row(h)[s] =
+                *std::max_element(&worth[at(shape.pair(s, 0))], &worth[at(shape.pair(s, 0))] + shape.actions);
+    };
+    const auto by_pairs = [&] {
+        for (Step h = shape.horizon - 2; h >= 0; --h) {
+            bonus = support::plain_bonuses(features, tangent, weights, factor, FisherBonus::sqrt, 8);
+            worth = support::plain_backup(features, weights, 1.0, bonus, {row(h + 1), at(shape.states)});
+            maximise(h, 0, shape.states);
+        }
+    };
+    const auto by_lanes = [&](int threads, detail::LaneWidth width) {
+        const detail::Sweep sweep(shape, threads, 128);
+        sweep.backwards(
+            shape.horizon - 2, [&] { return pass.scratch(); },
+            [&](std::vector<double>& scratch, Step h, State first, State last) {
+                const detail::FisherPass::Chunk chunk{shape.pair(first, 0), shape.pair(last, 0), width};
+                pass.bonuses({&weights, &factor, FisherBonus::sqrt, 8}, chunk, scratch, bonus);
+                pass.backup(weights, 1.0, bonus, {row(h + 1), at(shape.states)}, chunk, scratch, worth);
+                maximise(h, first, last);
+            });
+    };
+    const detail::LaneWidth widest = detail::widest_lanes(), one = detail::LaneWidth::one;
+    const std::function<void()> ways[] = {by_pairs, [&] { by_lanes(1, widest); },
+                                          [&] { by_lanes(2, widest); }, [&] { by_lanes(1, one); }};
+    const auto least = least_seconds(15, ways);
+    line("likelihood's planning pass (200,5,8,10,10): pair by pair / eight lanes", least[0], least[1], "s");
+    line("the same: pair by pair / without vectors (the fallback)", least[0], least[3], "s");
+    line("the same with lanes: one thread / two threads", least[1], least[2], "s");
+}
+
 }  // namespace
 }  // namespace alidade
 
@@ -142,6 +208,7 @@ int main() {
     fmt::print("{:<72} {:>11} {:>11} {:>9}\n", "question: baseline / ours", "baseline", "ours", "ratio");
     alidade::simulation();
     alidade::planning();
+    alidade::fisher_planning();
     alidade::schedules();
     alidade::exploration();
     alidade::threads();

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "alidade/confidence/value_regression.hpp"
+#include "portable_passes.hpp"
+#include "support/lane_widths.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade::planning_pass_test {
@@ -61,15 +63,40 @@ Outcome run(const Case& given, int ascents, const detail::PlanningPass::Options&
     return {values, pass.witnesses()};
 }
 
-TEST(PlanningPass, GivesTheSameBitsByVectorsByPairsAndOnThreads) {
+TEST(PlanningPass, GivesTheSameBitsByAllVectorsByPairsAndOnThreads) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const Case given = random_case(seed, 5 + static_cast<Index>(seed % 4) * 70,
                                        2 + static_cast<Index>(seed % 7), 1 + static_cast<Index>(seed % 5));
         for (const int ascents : {0, 1, 3}) {
-            const Outcome plain = run(given, ascents, {.threads = 1, .vectors = false});
-            EXPECT_EQ(run(given, ascents, {.threads = 1}), plain) << "seed " << seed;
-            EXPECT_EQ(run(given, ascents, {.threads = 2}), plain) << "seed " << seed;
-            EXPECT_EQ(run(given, ascents, {.threads = 4, .vectors = false}), plain) << "seed " << seed;
+            const Outcome plain = run(given, ascents, {.threads = 1, .width = detail::LaneWidth::one});
+            for (const detail::LaneWidth width : support::lane_widths())
+                for (const int threads : {1, 2, 4})
+                    EXPECT_EQ(run(given, ascents, {.threads = threads, .width = width}), plain)
+                        << "seed " << seed;
+        }
+    }
+}
+
+TEST(PlanningPass, GivesTheSameBitsWithoutVectors) {
+    ASSERT_TRUE(portable::without_vectors());
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Case given = random_case(seed, 5 + static_cast<Index>(seed % 4) * 20,
+                                       2 + static_cast<Index>(seed % 11), 1 + static_cast<Index>(seed % 5));
+        const Matrix& inverse_factor = given.sets[1].estimate().inverse_factor;
+        const Vector& weights = given.sets[1].projection().coordinates;
+        const auto entries = static_cast<std::size_t>(given.features->entries());
+        const std::vector<std::uint8_t> start(given.witness.begin(),
+                                              given.witness.begin() + static_cast<std::ptrdiff_t>(entries));
+        for (const int ascents : {0, 1, 3}) {
+            detail::PlanningPass pass(*given.features, given.tangent, 1);
+            pass.take_witnesses(start);
+            std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
+            pass.run({0, &inverse_factor, &weights, 2.5, given.next, ascents}, values);
+            std::vector<std::uint8_t> witness = start;
+            EXPECT_EQ(portable::planning_pass(*given.features, given.tangent, inverse_factor, weights, 2.5,
+                                              given.next, ascents, witness),
+                      values);
+            EXPECT_EQ(witness, pass.witnesses()) << "seed " << seed;
         }
     }
 }

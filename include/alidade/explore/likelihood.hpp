@@ -12,6 +12,10 @@
 
 namespace alidade {
 
+namespace detail {
+class FisherPass;
+}
+
 /// Exploration by Fisher information with likelihood confidence sets, for convex weights of base models
 /// [likelihood §5]. Policies are greedy for a bonus under the smoothed maximum-likelihood model (half a
 /// pseudo-count for each base model, so that nothing seen is impossible); the certificate comes from the sets
@@ -19,6 +23,7 @@ namespace alidade {
 class LikelihoodExplorer final : public Explorer {
 public:
     LikelihoodExplorer(Task task, ExplorerOptions options);
+    ~LikelihoodExplorer() override;
 
     Deployment ask() override;
     Deployment repeat() const override;
@@ -34,7 +39,7 @@ public:
 private:
     void replan();
     void choose_actions();
-    std::vector<double> bonuses(std::size_t set) const;
+    Action choose(const double* value, Step h, State s) const;
     bool determinant_doubled() const;
     void predict(const Counts& counts);
 
@@ -42,6 +47,7 @@ private:
     ExplorerOptions options_;
     Shape shape_;
     TangentFeatures tangent_;
+    std::unique_ptr<detail::FisherPass> pass_;
     Counts counts_;
     std::vector<double>
         predicted_;  // sum of log(smoothed . f) over the transitions of every set, if asked for

@@ -7,6 +7,7 @@
 #include "alidade/certify/printed.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/error.hpp"
+#include "alidade/model/sweep.hpp"
 #include "alidade/random/samplers.hpp"
 #include "planning_pass.hpp"
 
@@ -17,6 +18,9 @@ namespace {
 /// Between thorough passes the `every` schedule follows its witnesses by ascent alone; more often than
 /// this the determinants hardly move, and never would freeze bad local optima [oracle §C.2].
 constexpr double refresh_growth = 0.02;
+
+/// A pair takes a tenth of a microsecond.
+constexpr Index pairs_a_part = 256;
 
 /// First position from `begin` on that is not zero, or `end`; eight at a time, as most are.
 Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
@@ -100,22 +104,25 @@ void HoeffdingExplorer::replan() {
 void HoeffdingExplorer::choose_actions(int ascents) {
     const bool paper = options_.constants.regression.paper;
     std::vector<std::int32_t> actions(at(shape_.horizon * shape_.states), 0);
-    std::vector<double> next(at(shape_.states), 0.0), values(at(shape_.pairs()));
-    for (Step h = shape_.horizon - 2; h >= 0; --h) {
+    std::vector<double> errors(actions.size(), 0.0), worth(at(shape_.pairs()));
+    const auto plan = [&](detail::NoScratch, Step h, State first, State last) {
         const Index set = task_.homogeneous ? 0 : h;
         const RegressionSet& solved = sets_[at(set)];
         const double range = regression_.range(h);
         const double scale = range * (paper ? 2 * solved.radius : solved.refined);
-        pass_->run(
+        const std::span<const double> next(errors.data() + (h + 1) * shape_.states, at(shape_.states));
+        pass_->run_part(
             {set, &solved.inverse_factor, paper ? &solved.estimate : &solved.weights, scale, next, ascents},
-            values, {.threads = options_.threads});
-        for (State s = 0; s < shape_.states; ++s) {
-            const double* value = values.data() + s * shape_.actions;
+            worth, {shape_.pair(first, 0), shape_.pair(last, 0)});
+        for (State s = first; s < last; ++s) {
+            const double* value = worth.data() + shape_.pair(s, 0);
             const Action chosen = choose(value, h, s);
             actions[at(h * shape_.states + s)] = static_cast<std::int32_t>(chosen);
-            next[at(s)] = std::clamp(value[chosen], 0.0, range);
+            errors[at(h * shape_.states + s)] = std::clamp(value[chosen], 0.0, range);
         }
-    }
+    };
+    const detail::Sweep sweep(shape_, options_.threads, pairs_a_part);
+    sweep.backwards(shape_.horizon - 2, detail::no_scratch, plan);
     if (rule_ == ActionRule::optimistic)
         policy_ = std::make_shared<const Policy>(Policy::deterministic(shape_, std::move(actions)));
     else if (!policy_)

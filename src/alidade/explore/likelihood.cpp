@@ -5,11 +5,13 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "alidade/error.hpp"
-#include "alidade/model/parallel.hpp"
+#include "alidade/model/sweep.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/likelihood.hpp"
+#include "fisher_pass.hpp"
 #include "set_knowledge.hpp"
 
 namespace alidade {
@@ -17,41 +19,14 @@ namespace alidade {
 namespace {
 
 constexpr double pseudo_count = 0.5;
-
-/// The largest eigenvalue of a positive semidefinite matrix, nearly: a few power steps. It steers, no more.
-double leading_eigenvalue(const Matrix& matrix) {
-    Vector direction = matrix.diagonal() + Vector::Constant(matrix.rows(), 1e-12);
-    double value = 0;
-    for (int step = 0; step < 8; ++step) {
-        const Vector image = matrix.lazyProduct(direction);
-        const double norm = image.norm();
-        if (norm == 0) return 0;
-        value = norm / direction.norm();
-        direction = image / norm;
-    }
-    return value;
-}
+/// A pair takes a good part of a microsecond.
+constexpr Index pairs_a_chunk = 128;
 
 double log_determinant(const Matrix& matrix) {
     const Eigen::LLT<Matrix> cholesky(matrix);
     double sum = 0;
     for (Index i = 0; i < matrix.rows(); ++i) sum += 2 * std::log(cholesky.matrixLLT()(i, i));
     return sum;
-}
-
-/// What one more visit of a pair would tell, in the metric of what is known: the eigenvalues of
-/// J^-1 I(s,a), I = sum_j psi_j psi_j'/P_j [likelihood §5].
-double value_of(const Matrix& gram, FisherBonus bonus, double allowance) {
-    switch (bonus) {
-        case FisherBonus::gain:
-            return log_determinant(Matrix::Identity(gram.rows(), gram.rows()) + gram);
-        case FisherBonus::leverage:
-            return leading_eigenvalue(gram);
-        case FisherBonus::sqrt:
-        case FisherBonus::none:
-            break;
-    }
-    return std::min(1.0, 0.5 * std::sqrt(2 * allowance * leading_eigenvalue(gram)));
 }
 
 void require_counts_of(const Task& task, const Counts& counts) {
@@ -90,7 +65,11 @@ LikelihoodExplorer::LikelihoodExplorer(Task task, ExplorerOptions options)
     expects(options_.threads >= 1, "threads is {}; must be at least 1", options_.threads);
     if (options_.constants.prequential)
         predicted_.assign(at(confidence_sets(task_.horizon, task_.homogeneous)), 0.0);
+    if (options_.constants.bonus != FisherBonus::none)
+        pass_ = std::make_unique<detail::FisherPass>(*task_.features, tangent_);
 }
+
+LikelihoodExplorer::~LikelihoodExplorer() = default;
 
 Deployment LikelihoodExplorer::ask() {
     if (replan_due_) replan();
@@ -122,71 +101,59 @@ void LikelihoodExplorer::replan() {
     replan_due_ = false;
 }
 
-std::vector<double> LikelihoodExplorer::bonuses(std::size_t set) const {
-    const FeatureMap& features = *task_.features;
-    const Index p = tangent_.space.dimension();
-    const Matrix factor = Eigen::LLT<Matrix>(information_[set]).matrixL();
-    const double pooled = task_.homogeneous ? static_cast<double>(shape_.learned_steps()) : 1;
-    const double allowance = likelihood_allowance(
-        mixture_regret(pooled * static_cast<double>(counts_.episodes()), features.features()), 2,
-        static_cast<Index>(information_.size()), options_.delta);
-    std::vector<double> result(at(features.pairs()));
-    const auto fill = [&](Index first, Index last) {
-        Matrix scaled;
-        for (Index pair = first; pair < last; ++pair) {
-            const Index m = features.successors(pair), entry = features.first_entry(pair);
-            scaled = Eigen::Map<const Matrix>(tangent_.psi.data() + entry * p, p, m);
-            for (Index j = 0; j < m; ++j) {
-                double predicted = 0;
-                const auto phi = features.phi(entry + j);
-                for (Index i = 0; i < features.features(); ++i) predicted += smoothed_[set][i] * phi[at(i)];
-                scaled.col(j) /= std::sqrt(std::max(predicted, 1e-300));
-            }
-            factor.triangularView<Eigen::Lower>().solveInPlace(scaled);
-            result[at(pair)] =
-                value_of(scaled.lazyProduct(scaled.transpose()), options_.constants.bonus, allowance);
-        }
-    };
-    detail::in_chunks(features.pairs(), 64, options_.threads, fill);
-    return result;
-}
-
-// Greedy for the bonuses under the smoothed model. Exact ties are drawn; nothing is clipped but the value
-// that is passed on, which no error can exceed.
+// Greedy for the bonuses under the smoothed model.
 void LikelihoodExplorer::choose_actions() {
-    if (options_.constants.bonus == FisherBonus::none) {
+    const FisherBonus kind = options_.constants.bonus;
+    if (kind == FisherBonus::none) {
         policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
         return;
     }
+    const double pooled = task_.homogeneous ? static_cast<double>(shape_.learned_steps()) : 1;
+    const double allowance = likelihood_allowance(
+        mixture_regret(pooled * static_cast<double>(counts_.episodes()), task_.features->features()), 2,
+        static_cast<Index>(information_.size()), options_.delta);
+    std::vector<Matrix> factors;
+    for (const Matrix& metric : information_) factors.emplace_back(Eigen::LLT<Matrix>(metric).matrixL());
+    const bool clipped = kind == FisherBonus::sqrt;
+    const Step last_learned = shape_.horizon - 2;
     std::vector<std::int32_t> actions(at(shape_.horizon * shape_.states), 0);
-    std::vector<double> next(at(shape_.states), 0.0), now(at(shape_.states)), bonus;
-    const bool clipped = options_.constants.bonus == FisherBonus::sqrt;
-    const FeatureMap& features = *task_.features;
-    for (Step h = shape_.horizon - 2; h >= 0; --h) {
+    std::vector<double> values(actions.size(), 0.0), bonus(at(shape_.pairs())), worth(at(shape_.pairs()));
+    const auto plan = [&](std::vector<double>& scratch, Step h, State first, State last) {
         const std::size_t set = task_.homogeneous ? 0 : at(h);
-        if (bonus.empty() || !task_.homogeneous) bonus = bonuses(set);
         const auto range = static_cast<double>(shape_.steps_after(h));
-        for (State s = 0; s < shape_.states; ++s) {
-            double best = -1;
-            Index ties = 0;
-            Stream random(options_.seed, Purpose::ties, static_cast<std::uint64_t>(replans_),
-                          static_cast<std::uint64_t>(h * shape_.states + s));
-            for (Action a = 0; a < shape_.actions; ++a) {
-                const Index pair = shape_.pair(s, a);
-                const double value = (clipped ? range : 1.0) * bonus[at(pair)] +
-                                     smoothed_[set].dot(features.phi_value(pair, next));
-                if (value < best) continue;
-                ties = value > best ? 1 : ties + 1;
-                // The last of n ties is kept with probability 1/n: all are equally likely.
-                if (ties == 1 || sample_index(random, ties) == 0)
-                    actions[at(h * shape_.states + s)] = static_cast<std::int32_t>(a);
-                best = value;
-            }
-            now[at(s)] = clipped ? std::min(range, best) : best;
+        const detail::FisherPass::Chunk chunk{shape_.pair(first, 0), shape_.pair(last, 0)};
+        if (h == last_learned || !task_.homogeneous)
+            pass_->bonuses({&smoothed_[set], &factors[set], kind, allowance}, chunk, scratch, bonus);
+        const std::span next(values.data() + (h + 1) * shape_.states, at(shape_.states));
+        pass_->backup(smoothed_[set], clipped ? range : 1.0, bonus, next, chunk, scratch, worth);
+        for (State s = first; s < last; ++s) {
+            const Action chosen = choose(worth.data() + shape_.pair(s, 0), h, s);
+            // Nothing is clipped but the value that is passed on, which no error can exceed.
+            const double best = worth[at(shape_.pair(s, chosen))];
+            actions[at(h * shape_.states + s)] = static_cast<std::int32_t>(chosen);
+            values[at(h * shape_.states + s)] = clipped ? std::min(range, best) : best;
         }
-        std::swap(now, next);
-    }
+    };
+    const detail::Sweep sweep(shape_, options_.threads, pairs_a_chunk);
+    sweep.backwards(
+        last_learned, [this] { return pass_->scratch(); }, plan);
     policy_ = std::make_shared<const Policy>(Policy::deterministic(shape_, std::move(actions)));
+}
+
+// Exact ties are drawn: the last of n is kept with probability 1/n, so that all are equally likely.
+Action LikelihoodExplorer::choose(const double* value, Step h, State s) const {
+    std::optional<Stream> random;
+    Action chosen = 0;
+    Index ties = 1;
+    for (Action a = 1; a < shape_.actions; ++a) {
+        if (value[a] < value[chosen]) continue;
+        ties = value[a] > value[chosen] ? 1 : ties + 1;
+        if (ties > 1 && !random)
+            random.emplace(options_.seed, Purpose::ties, static_cast<std::uint64_t>(replans_),
+                           static_cast<std::uint64_t>(h * shape_.states + s));
+        if (ties == 1 || sample_index(*random, ties) == 0) chosen = a;
+    }
+    return chosen;
 }
 
 void LikelihoodExplorer::tell(const Counts& counts) {

@@ -4,28 +4,10 @@
 #include <cmath>
 
 #include "alidade/model/parallel.hpp"
-#include "alidade/model/vector_clones.hpp"
-
-// The vectors below never cross a function that is not inlined, so no ABI is at stake.
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace alidade::detail {
 
 namespace {
-
-constexpr Index lanes = 8;
-
-/// Eight pairs side by side. Operations on it are element by element, whatever the registers are.
-using Lanes [[gnu::vector_size(64), gnu::aligned(8), gnu::may_alias]] = double;
-
-/// One block, all pointers at its first slot.
-struct Block {
-    const Lanes* psi;            // [successor][coordinate]
-    const Lanes* centre;         // [successor]
-    const std::int32_t* target;  // [successor][lane]
-    Lanes* witness;              // [successor]
-    Index successors;
-};
 
 /// What all blocks of a step share.
 struct Shared {
@@ -37,131 +19,156 @@ struct Shared {
     int ascents;
 };
 
+/// One block, or some lanes of it: pointers at its first number.
+struct Block {
+    const double* psi;           // [successor][coordinate][lane]
+    const double* centre;        // [successor][lane]
+    const std::int32_t* target;  // [successor][lane]
+    double* witness;             // [successor][lane]
+    Index successors;
+};
+
+// What follows is written once, for one lane or several at once: `Number` is a vector or double.
+
 /// psi_V of every lane, `count` coordinates of it from `first` on: as many sums as stay in registers while
 /// the features are read in the order in which they lie. With `fetch`, those of the next block are called for
 /// meanwhile: the features of a large problem come from the slower caches, and waiting was half of the time.
-template <std::size_t count, bool fetch>
-[[gnu::always_inline]] inline void sum_coordinates(const Block& block, Index p, Index first, Lanes* sum) {
-    Lanes total[count] = {};
+template <std::size_t count, bool fetch, class Number>
+ALIDADE_INLINE void sum_coordinates(const Block& block, Index p, Index first, Number* sum) {
+    Number total[count] = {};
     for (Index j = 0; j < block.successors; ++j) {
-        const Lanes* psi = block.psi + j * p + first;
-        const Lanes witness = block.witness[j];
+        const Index place = j * p + first;
+        const Number witness = number_at<Number>(block.witness, j);
+#if ALIDADE_LANES
         if (fetch)
-            for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(psi + at(block.successors * p) + i);
-        for (std::size_t i = 0; i < count; ++i) total[i] += witness * psi[i];
+            for (std::size_t i = 0; i < count; ++i)
+                __builtin_prefetch(block.psi +
+                                   (place + block.successors * p + static_cast<Index>(i)) * lanes);
+#endif
+        for (std::size_t i = 0; i < count; ++i)
+            total[i] += witness * number_at<Number>(block.psi, place + static_cast<Index>(i));
     }
     for (std::size_t i = 0; i < count; ++i) sum[at(first) + i] = total[i];
 }
 
-/// psi_V of every lane into `sum`, Lambda^-1 psi_V into `slope`, and |psi_V|^2 in the metric.
-template <bool fetch>
-[[gnu::always_inline]] inline void slope_of(const Block& block, const Shared& shared, Lanes* sum,
-                                            Lanes* slope, Lanes& square) {
+/// psi_V of every lane into `sum`, Lambda^-1 psi_V into `slope`; |psi_V|^2 in the metric.
+template <bool fetch, class Number>
+ALIDADE_INLINE Number slope_of(const Block& block, const Shared& shared, Number* sum, Number* slope) {
     const Index p = shared.dimension;
     Index first = 0;
     for (; first + 8 <= p; first += 8) sum_coordinates<8, fetch>(block, p, first, sum);
     for (; first + 3 <= p; first += 3) sum_coordinates<3, fetch>(block, p, first, sum);
     for (; first < p; ++first) sum_coordinates<1, fetch>(block, p, first, sum);
-    square = Lanes{};
+    Number square{};
     for (Index i = 0; i < p; ++i) {
-        Lanes row = {};
+        Number row{};
         for (Index k = 0; k < p; ++k) row += shared.inverse[i * p + k] * sum[k];
         slope[i] = row;
         square += row * sum[i];
     }
+    return square;
+}
+
+ALIDADE_INLINE double total_of(double number) {
+    return number;
+}
+
+template <class Number>
+ALIDADE_INLINE double total_of(const Number& number) {
+    double total = 0;
+    for (Index l = 0; l < width_of<Number>; ++l) total += number[l];
+    return total;
 }
 
 /// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.
-[[gnu::always_inline]] inline bool move_witness(const Block& block, Index p, const Lanes* slope) {
-    Lanes moved = {};
+template <class Number>
+ALIDADE_INLINE bool move_witness(const Block& block, Index p, const Number* slope) {
+    const Number zero{}, one = zero + 1.0;
+    Number moved{};
     for (Index j = 0; j < block.successors; ++j) {
-        Lanes score = {};
-        for (Index i = 0; i < p; ++i) score += block.psi[j * p + i] * slope[i];
-        const Lanes zero = {}, one = zero + 1.0;
-        const Lanes chosen = score > zero ? one : zero, change = chosen - block.witness[j];
-        block.witness[j] = chosen;
+        Number score{};
+        for (Index i = 0; i < p; ++i) score += number_at<Number>(block.psi, j * p + i) * slope[i];
+        const Number chosen = score > zero ? one : zero;
+        const Number change = chosen - number_at<Number>(block.witness, j);
+        set_number(block.witness, j, chosen);
         moved += change * change;
     }
-    double total = 0;
-    for (Index l = 0; l < lanes; ++l) total += moved[l];
-    return total > 0;
+    return total_of(moved) > 0;
 }
 
-/// E[next(s')] of every lane under the weights. `values` has room for one number a successor.
-[[gnu::always_inline]] inline void expectation(const Block& block, const Shared& shared, double* values,
-                                               Lanes& expected) {
+/// E[next(s')] of every lane under the weights.
+template <class Number>
+ALIDADE_INLINE Number expectation(const Block& block, const Shared& shared, const double* next) {
     const Index p = shared.dimension;
+    Number expected{};
+    for (Index j = 0; j < block.successors; ++j) {
+        Number probability = number_at<Number>(block.centre, j);
+        for (Index i = 0; i < p; ++i)
+            probability += shared.coordinates[i] * number_at<Number>(block.psi, j * p + i);
+        expected += probability * number_at<Number>(next, j);
+    }
+    return expected;
+}
+
+/// Some lanes: the square of the width, and the expectation of `next`, which is given for every successor.
+template <class Number>
+ALIDADE_INLINE void pass_over_lanes(const Block& block, const Shared& shared, const double* next,
+                                    Number* scratch, double* squares, double* expected) {
+    Number *sum = scratch, *slope = scratch + shared.dimension;
+    Number square = slope_of<true>(block, shared, sum, slope);
+    for (int step = 0; step < shared.ascents; ++step) {
+        // Most witnesses stay most of the time; lanes that all do are done.
+        if (!move_witness(block, shared.dimension, slope)) break;
+        square = slope_of<false>(block, shared, sum, slope);
+    }
+    set_number(squares, 0, square);
+    set_number(expected, 0, expectation<Number>(block, shared, next));
+}
+
+/// All lanes of a block, as many at once as `Number` has.
+template <class Number>
+ALIDADE_INLINE void pass_over_block(const Block& block, const Shared& shared, double* scratch,
+                                    double* values) {
+    double squares[lanes], expected[lanes];
+    double* const next = scratch + 2 * shared.dimension * lanes;
     // Gathered one by one first: a vector read right after its parts were written would wait for them.
     for (Index slot = 0; slot < block.successors * lanes; ++slot)
-        values[slot] = shared.next[block.target[slot]];
-    const Lanes* value = reinterpret_cast<const Lanes*>(values);
-    expected = Lanes{};
-    for (Index j = 0; j < block.successors; ++j) {
-        Lanes probability = block.centre[j];
-        for (Index i = 0; i < p; ++i) probability += shared.coordinates[i] * block.psi[j * p + i];
-        expected += probability * value[j];
-    }
-}
-
-// One binary serves all machines: the loader picks the widest instruction set that is there.
-ALIDADE_VECTOR_CLONES void pass_over_block(const Block& block, const Shared& shared, double* scratch,
-                                           double* values) {
-    Lanes square, expected;
-    Lanes* sum = reinterpret_cast<Lanes*>(scratch);
-    Lanes* slope = sum + shared.dimension;
-    slope_of<true>(block, shared, sum, slope, square);
-    for (int step = 0; step < shared.ascents; ++step) {
-        // Most witnesses stay most of the time; a block where all do is done.
-        if (!move_witness(block, shared.dimension, slope)) break;
-        slope_of<false>(block, shared, sum, slope, square);
-    }
-    expectation(block, shared, scratch + 2 * shared.dimension * lanes, expected);
+        next[slot] = shared.next[block.target[slot]];
+    for (Index l = 0; l < lanes; l += width_of<Number>)
+        pass_over_lanes<Number>(
+            {block.psi + l, block.centre + l, block.target + l, block.witness + l, block.successors}, shared,
+            next + l, reinterpret_cast<Number*>(scratch), squares + l, expected + l);
     for (Index l = 0; l < lanes; ++l) {
         // Rounding may leave a tiny negative square where nothing can move.
-        const double positive = square[l] > 0 ? square[l] : 0.0;
+        const double positive = squares[l] > 0 ? squares[l] : 0.0;
         values[l] = shared.scale * std::sqrt(positive) + expected[l];
     }
 }
 
-/// The same for one lane in plain arithmetic: what the vectors are checked against, and what the speed of the
-/// vectors is measured against. The order of additions is that above.
-double pass_over_pair(const double* psi, const double* centre, const std::int32_t* target, double* witness,
-                      Index successors, const Shared& shared, double* sum, double* slope) {
-    const Index p = shared.dimension;
-    double square = 0;
-    for (int step = 0;; ++step) {
-        for (Index i = 0; i < p; ++i) {
-            sum[i] = 0;
-            for (Index j = 0; j < successors; ++j) sum[i] += witness[j * lanes] * psi[(j * p + i) * lanes];
-        }
-        square = 0;
-        for (Index i = 0; i < p; ++i) {
-            slope[i] = 0;
-            for (Index k = 0; k < p; ++k) slope[i] += shared.inverse[i * p + k] * sum[k];
-            square += slope[i] * sum[i];
-        }
-        if (step == shared.ascents) break;
-        bool moved = false;
-        for (Index j = 0; j < successors; ++j) {
-            double score = 0;
-            for (Index i = 0; i < p; ++i) score += psi[(j * p + i) * lanes] * slope[i];
-            const double chosen = score > 0 ? 1.0 : 0.0;
-            moved = moved || chosen != witness[j * lanes];
-            witness[j * lanes] = chosen;
-        }
-        if (!moved) break;
-    }
-    double expected = 0;
-    for (Index j = 0; j < successors; ++j) {
-        double probability = centre[j * lanes];
-        for (Index i = 0; i < p; ++i) probability += shared.coordinates[i] * psi[(j * p + i) * lanes];
-        expected += probability * shared.next[target[j * lanes]];
-    }
-    return shared.scale * std::sqrt(square > 0 ? square : 0.0) + expected;
-}
+// One binary serves all machines: each has vectors as wide as its registers.
 
-Lanes* as_lanes(double* numbers) {
-    return reinterpret_cast<Lanes*>(numbers);
+using PassOverBlock = void (*)(const Block&, const Shared&, double*, double*);
+
+#if ALIDADE_WIDER_LANES
+[[gnu::target("avx512f")]] void pass_by_eight(const Block& block, const Shared& shared, double* scratch,
+                                              double* values) {
+    pass_over_block<EightLanes>(block, shared, scratch, values);
+}
+[[gnu::target("avx2")]] void pass_by_four(const Block& block, const Shared& shared, double* scratch,
+                                          double* values) {
+    pass_over_block<FourLanes>(block, shared, scratch, values);
+}
+#endif
+
+PassOverBlock pass_of([[maybe_unused]] LaneWidth width) {
+#if ALIDADE_WIDER_LANES
+    if (width == LaneWidth::eight) return pass_by_eight;
+    if (width == LaneWidth::four) return pass_by_four;
+#endif
+#if ALIDADE_LANES
+    if (width != LaneWidth::one) return pass_over_block<TwoLanes>;
+#endif
+    return pass_over_block<double>;
 }
 
 }  // namespace
@@ -194,34 +201,29 @@ PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& ta
 }
 
 void PlanningPass::run(const Step& step, std::span<double> values, const Options& options) {
-    const Index p = dimension_, pairs = features_.pairs();
+    const Index pairs = features_.pairs();
+    // Blocks do not see each other, so threads change nothing but the time.
+    in_chunks((pairs + lanes - 1) / lanes, 32, options.threads, [&](Index first, Index last) {
+        run_part(step, values, {first * lanes, std::min(pairs, last * lanes), options.width});
+    });
+}
+
+void PlanningPass::run_part(const Step& step, std::span<double> values, const Chunk& chunk) {
+    const Index p = dimension_;
     const Matrix& root = *step.inverse_factor;
     const Matrix inverse = root.transpose().lazyProduct(root);
     const Shared shared{p, inverse.data(), step.weights->data(), step.next.data(), step.scale, step.ascents};
-    const Index blocks = static_cast<Index>(block_start_.size()) - 1;
-    const auto over = [&](Index first, Index last_block) {
-        std::vector<double> scratch(at((2 * p + most_successors_) * lanes));
-        for (Index b = first; b < last_block; ++b) {
-            const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
-            double* psi = psi_.data() + start * p * lanes;
-            double* witness = witness_.data() + (step.set * slots_ + start) * lanes;
-            const std::int32_t* target = target_.data() + start * lanes;
-            double out[lanes];
-            if (options.vectors) {
-                const Block block{as_lanes(psi), as_lanes(centre_.data()) + start, target, as_lanes(witness),
-                                  successors};
-                pass_over_block(block, shared, scratch.data(), out);
-            } else {
-                for (Index l = 0; l < lanes; ++l)
-                    out[l] =
-                        pass_over_pair(psi + l, centre_.data() + start * lanes + l, target + l, witness + l,
-                                       successors, shared, scratch.data(), scratch.data() + p);
-            }
-            std::copy(out, out + std::min(lanes, pairs - b * lanes), values.begin() + b * lanes);
-        }
-    };
-    // Blocks do not see each other, so threads change nothing but the time.
-    in_chunks(blocks, 32, options.threads, over);
+    const PassOverBlock pass = pass_of(chunk.width);
+    std::vector<double> memory(at((2 * p + most_successors_ + 1) * lanes));
+    double* const scratch = aligned_lanes(memory);
+    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
+        const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
+        double out[lanes];
+        pass({psi_.data() + start * p * lanes, centre_.data() + start * lanes, target_.data() + start * lanes,
+              witness_.data() + (step.set * slots_ + start) * lanes, successors},
+             shared, scratch, out);
+        std::copy(out, out + std::min(lanes, chunk.last - b * lanes), values.begin() + b * lanes);
+    }
 }
 
 std::vector<std::uint8_t> PlanningPass::witnesses() const {

@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/lanes.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
 
 /// The inner loop of replanning: for every pair, ascent of the width from its present witness, and the
-/// optimistic backup, in one pass over the features. Pairs are taken eight at a time, one SIMD lane a
-/// pair, layout [block][successor][coordinate][lane]. A lane never sees another, and nothing is fused or
-/// reordered, so every instruction set gives the same bits.
+/// optimistic backup, in one pass over the features. Pairs lie eight side by side, a lane a pair, layout
+/// [block][successor][coordinate][lane], and are taken as many at a time as a vector of the machine has. A
+/// lane never sees another, and nothing is fused or reordered, so every width gives the same bits.
 class PlanningPass {
 public:
     PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets);
@@ -30,13 +31,20 @@ public:
 
     /// How the pass is done; what comes out does not depend on it, bit for bit.
     struct Options {
-        int threads = 1;      ///< at least one
-        bool vectors = true;  ///< false: one pair at a time in plain arithmetic
+        int threads = 1;                   ///< at least one
+        LaneWidth width = widest_lanes();  ///< no wider than that; `one` is plain arithmetic
+    };
+
+    /// Pairs first .. last-1, `first` a multiple of eight: what one chunk of a sweep does.
+    struct Chunk {
+        Index first = 0, last = 0;
+        LaneWidth width = widest_lanes();
     };
 
     /// values[pair] = scale * width + E[next(s')] under the set's weights. Moves the witnesses.
     void run(const Step& step, std::span<double> values, const Options& options);
     void run(const Step& step, std::span<double> values) { run(step, values, Options{}); }
+    void run_part(const Step& step, std::span<double> values, const Chunk& chunk);
 
     /// The witness of one (set, successor number of a pair).
     bool witness(Index set, Index pair, Index successor) const noexcept {
@@ -47,8 +55,6 @@ public:
     void take_witnesses(std::span<const std::uint8_t> witnesses);
 
 private:
-    static constexpr Index lanes = 8;
-
     std::size_t place(Index set, Index pair, Index successor) const noexcept {
         const Index block = pair / lanes;
         return static_cast<std::size_t>(

@@ -1,0 +1,388 @@
+#include "fisher_pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace alidade::detail {
+
+namespace {
+
+/// One block, or one lane of it: pointers at its first number.
+struct FisherBlock {
+    const double* phi;           // [successor][feature][lane]
+    const double* psi;           // [successor][coordinate][lane]
+    const std::int32_t* target;  // [successor][lane]
+    Index successors;
+};
+
+/// What all blocks of a step share.
+struct FisherShared {
+    Index features, dimension;
+    const double* weights;           // d
+    const double* factor;            // p x p, column after column
+    const double* inverse_diagonal;  // of the factor
+    FisherBonus bonus;
+    double allowance;
+};
+
+// What follows is written once, for one lane or several at once: `Number` is a vector or double.
+
+ALIDADE_INLINE double root_of(double square) {
+    return std::sqrt(square);
+}
+
+template <class Number>
+ALIDADE_INLINE Number root_of(const Number& square) {
+    Number root;
+    for (Index l = 0; l < width_of<Number>; ++l) root[l] = std::sqrt(square[l]);
+    return root;
+}
+
+template <class Number>
+struct SquareTerm {
+    const Number* x;
+    ALIDADE_INLINE Number operator()(Index i) const { return x[i] * x[i]; }
+};
+
+template <class Number>
+struct WeightedTerm {
+    const double* weights;
+    const Number* x;
+    ALIDADE_INLINE Number operator()(Index i) const { return weights[i] * x[i]; }
+};
+
+/// term(0) + .. + term(count-1), as four sums side by side and the rest after them. It is the order in which
+/// Eigen adds on x86-64, and keeps the bytes of runs what they were when Eigen did this.
+template <class Number, class Term>
+ALIDADE_INLINE Number sum_of(Index count, const Term& term) {
+    if (count == 0) return Number{};
+    if (count == 1) return term(0);
+    Number even = term(0), odd = term(1);
+    const Index twos = count / 2 * 2, fours = count / 4 * 4;
+    if (twos > 2) {
+        Number even_beside = term(2), odd_beside = term(3);
+        for (Index i = 4; i < fours; i += 4) {
+            even += term(i);
+            odd += term(i + 1);
+            even_beside += term(i + 2);
+            odd_beside += term(i + 3);
+        }
+        even += even_beside;
+        odd += odd_beside;
+        if (twos > fours) {
+            even += term(fours);
+            odd += term(fours + 1);
+        }
+    }
+    Number total = even + odd;
+    if (count > twos) total += term(twos);
+    return total;
+}
+
+/// x <- factor^-1 x, four rows at a time: within them column by column, then their sums from the rows below.
+template <class Number>
+ALIDADE_INLINE void solve_lower(const FisherShared& shared, Number* x) {
+    constexpr Index panel = 4;
+    const Index p = shared.dimension;
+    for (Index first = 0; first < p; first += panel) {
+        const Index end = std::min(p, first + panel);
+        for (Index i = first; i < end; ++i) {
+            const double* column = shared.factor + i * p;
+            x[i] *= shared.inverse_diagonal[i];
+            for (Index k = i + 1; k < end; ++k) x[k] -= x[i] * column[k];
+        }
+        for (Index k = end; k < p; ++k) {
+            Number sum{};
+            for (Index i = first; i < end; ++i) sum += x[i] * shared.factor[i * p + k];
+            x[k] -= sum;
+        }
+    }
+}
+
+/// x_j = factor^-1 psi_j / sqrt(P_j) for every successor.
+template <class Number>
+ALIDADE_INLINE void scale_successors(const FisherBlock& block, const FisherShared& shared, Number* scaled) {
+    const Index d = shared.features, p = shared.dimension;
+    const Number floor = Number{} + 1e-300;
+    for (Index j = 0; j < block.successors; ++j) {
+        Number predicted{};
+        for (Index i = 0; i < d; ++i)
+            predicted += shared.weights[i] * number_at<Number>(block.phi, j * d + i);
+        const Number root = root_of(predicted < floor ? floor : predicted);
+        Number* x = scaled + j * p;
+        for (Index i = 0; i < p; ++i) x[i] = number_at<Number>(block.psi, j * p + i) / root;
+        solve_lower(shared, x);
+    }
+}
+
+/// `rows` rows of sum_j x_j x_j' from row `first` on, as far as the diagonal's block.
+template <std::size_t rows, class Number>
+ALIDADE_INLINE void gram_rows(const Number* scaled, Index successors, Index p, Index first, Number* gram) {
+    for (Index column = 0; column < first + static_cast<Index>(rows); ++column) {
+        Number total[rows] = {};
+        for (Index j = 0; j < successors; ++j) {
+            const Number* x = scaled + j * p;
+            for (std::size_t r = 0; r < rows; ++r) total[r] += x[at(first) + r] * x[column];
+        }
+        for (std::size_t r = 0; r < rows; ++r) {
+            const Index row = first + static_cast<Index>(r);
+            gram[column * p + row] = total[r];
+            gram[row * p + column] = total[r];
+        }
+    }
+}
+
+template <class Number>
+ALIDADE_INLINE void gram_of(const Number* scaled, Index successors, Index p, Number* gram) {
+    Index row = 0;
+    for (; row + 4 <= p; row += 4) gram_rows<4>(scaled, successors, p, row, gram);
+    for (; row + 2 <= p; row += 2) gram_rows<2>(scaled, successors, p, row, gram);
+    for (; row < p; ++row) gram_rows<1>(scaled, successors, p, row, gram);
+}
+
+/// `rows` rows of matrix * direction from row `first` on.
+template <std::size_t rows, class Number>
+ALIDADE_INLINE void image_rows(const Number* matrix, const Number* direction, Index p, Index first,
+                               Number* image) {
+    Number total[rows] = {};
+    for (Index k = 0; k < p; ++k)
+        for (std::size_t r = 0; r < rows; ++r) total[r] += matrix[at(k * p + first) + r] * direction[k];
+    for (std::size_t r = 0; r < rows; ++r) image[at(first) + r] = total[r];
+}
+
+template <class Number>
+ALIDADE_INLINE Number length_of(const Number* x, Index p) {
+    return root_of(sum_of<Number>(p, SquareTerm<Number>{x}));
+}
+
+/// The largest eigenvalue of a positive semidefinite matrix, nearly: a few power steps. It steers, no more.
+template <class Number>
+ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, Number* direction, Number* image) {
+    const Number zero{};
+    for (Index i = 0; i < p; ++i) direction[i] = matrix[i * p + i] + 1e-12;
+    Number value{};
+    for (int step = 0; step < 8; ++step) {
+        Index row = 0;
+        for (; row + 4 <= p; row += 4) image_rows<4>(matrix, direction, p, row, image);
+        for (; row < p; ++row) image_rows<1>(matrix, direction, p, row, image);
+        const Number norm = length_of(image, p), length = length_of(direction, p);
+        // Where nothing can be learned, the direction is zero from here on, and so is the value.
+        value = norm == zero ? zero : norm / length;
+        for (Index i = 0; i < p; ++i) direction[i] = norm == zero ? zero : image[i] / norm;
+    }
+    return value;
+}
+
+/// The diagonal of the Cholesky factor of 1 + matrix, which is overwritten by it.
+template <class Number>
+ALIDADE_INLINE void factor_shifted(Number* matrix, Index p, Number* diagonal) {
+    for (Index k = 0; k < p; ++k) {
+        Number square{};
+        for (Index c = 0; c < k; ++c) square += matrix[c * p + k] * matrix[c * p + k];
+        diagonal[k] = root_of(matrix[k * p + k] + 1.0 - square);
+        for (Index row = k + 1; row < p; ++row) {
+            Number sum{};
+            for (Index c = 0; c < k; ++c) sum += matrix[c * p + row] * matrix[c * p + k];
+            matrix[k * p + row] = (matrix[k * p + row] - sum) / diagonal[k];
+        }
+    }
+}
+
+/// The bonus, except for logarithms: with FisherBonus::gain `numbers` are the p diagonal elements whose
+/// logarithms are to be added, otherwise one number, the bonus.
+template <class Number>
+ALIDADE_INLINE void bonus_numbers(const FisherBlock& block, const FisherShared& shared, Number* scratch,
+                                  Number* numbers) {
+    const Index p = shared.dimension;
+    Number *scaled = scratch, *gram = scaled + block.successors * p, *direction = gram + p * p;
+    scale_successors(block, shared, scaled);
+    gram_of(scaled, block.successors, p, gram);
+    if (shared.bonus == FisherBonus::gain) {
+        factor_shifted(gram, p, numbers);
+        return;
+    }
+    const Number leading = leading_eigenvalue(gram, p, direction, direction + p);
+    if (shared.bonus == FisherBonus::leverage) {
+        *numbers = leading;
+        return;
+    }
+    const Number one = Number{} + 1.0, moved = 0.5 * root_of(2 * shared.allowance * leading);
+    *numbers = moved < one ? moved : one;
+}
+
+double sum_of_logarithms(const double* diagonal, Index p) {
+    double sum = 0;
+    for (Index i = 0; i < p; ++i) sum += 2 * std::log(diagonal[i * lanes]);
+    return sum;
+}
+
+/// E[next(s')]: first phi_next, feature by feature, then its product with the weights.
+template <class Number>
+ALIDADE_INLINE Number expected_next(const FisherBlock& block, Index d, const double* weights,
+                                    const double* value, Number* sum) {
+    constexpr Index together = 4;
+    Index first = 0;
+    for (; first + together <= d; first += together) {
+        Number total[together] = {};
+        for (Index j = 0; j < block.successors; ++j)
+            for (Index i = 0; i < together; ++i)
+                total[i] += number_at<Number>(value, j) * number_at<Number>(block.phi, j * d + first + i);
+        for (Index i = 0; i < together; ++i) sum[first + i] = total[i];
+    }
+    for (; first < d; ++first) {
+        Number total{};
+        for (Index j = 0; j < block.successors; ++j)
+            total += number_at<Number>(value, j) * number_at<Number>(block.phi, j * d + first);
+        sum[first] = total;
+    }
+    return sum_of<Number>(d, WeightedTerm<Number>{weights, sum});
+}
+
+FisherBlock lane_of(const FisherBlock& block, Index lane) {
+    return {block.phi + lane, block.psi + lane, block.target + lane, block.successors};
+}
+
+/// All lanes of a block, as many at once as `Number` has.
+template <class Number>
+ALIDADE_INLINE void bonus_of_block(const FisherBlock& block, const FisherShared& shared, double* scratch,
+                                   double* numbers) {
+    const Index count = shared.bonus == FisherBonus::gain ? shared.dimension : 1;
+    Number* found = reinterpret_cast<Number*>(scratch);
+    for (Index l = 0; l < lanes; l += width_of<Number>) {
+        bonus_numbers<Number>(lane_of(block, l), shared, found + count, found);
+        for (Index i = 0; i < count; ++i) set_number(numbers + l, i, found[i]);
+    }
+}
+
+template <class Number>
+ALIDADE_INLINE void backup_of_block(const FisherBlock& block, Index d, const double* weights,
+                                    const double* next, double* scratch, double* expected) {
+    // Gathered one by one first: a vector read right after its parts were written would wait for them.
+    for (Index slot = 0; slot < block.successors * lanes; ++slot) scratch[slot] = next[block.target[slot]];
+    Number* sum = reinterpret_cast<Number*>(scratch + block.successors * lanes);
+    for (Index l = 0; l < lanes; l += width_of<Number>)
+        set_number(expected + l, 0, expected_next<Number>(lane_of(block, l), d, weights, scratch + l, sum));
+}
+
+// One binary serves all machines: each has vectors as wide as its registers.
+
+using BonusOfBlock = void (*)(const FisherBlock&, const FisherShared&, double*, double*);
+using BackupOfBlock = void (*)(const FisherBlock&, Index, const double*, const double*, double*, double*);
+
+struct FisherKernels {
+    BonusOfBlock bonus;
+    BackupOfBlock backup;
+};
+
+#if ALIDADE_WIDER_LANES
+[[gnu::target("avx512f")]] void bonus_by_eight(const FisherBlock& block, const FisherShared& shared,
+                                               double* scratch, double* numbers) {
+    bonus_of_block<EightLanes>(block, shared, scratch, numbers);
+}
+[[gnu::target("avx512f")]] void backup_by_eight(const FisherBlock& block, Index d, const double* weights,
+                                                const double* next, double* scratch, double* expected) {
+    backup_of_block<EightLanes>(block, d, weights, next, scratch, expected);
+}
+[[gnu::target("avx2")]] void bonus_by_four(const FisherBlock& block, const FisherShared& shared,
+                                           double* scratch, double* numbers) {
+    bonus_of_block<FourLanes>(block, shared, scratch, numbers);
+}
+[[gnu::target("avx2")]] void backup_by_four(const FisherBlock& block, Index d, const double* weights,
+                                            const double* next, double* scratch, double* expected) {
+    backup_of_block<FourLanes>(block, d, weights, next, scratch, expected);
+}
+#endif
+
+FisherKernels kernels_of([[maybe_unused]] LaneWidth width) {
+#if ALIDADE_WIDER_LANES
+    if (width == LaneWidth::eight) return {bonus_by_eight, backup_by_eight};
+    if (width == LaneWidth::four) return {bonus_by_four, backup_by_four};
+#endif
+#if ALIDADE_LANES
+    if (width != LaneWidth::one) return {bonus_of_block<TwoLanes>, backup_of_block<TwoLanes>};
+#endif
+    return {bonus_of_block<double>, backup_of_block<double>};
+}
+
+}  // namespace
+
+FisherPass::FisherPass(const FeatureMap& features, const TangentFeatures& tangent)
+    : features_(features.features()), dimension_(tangent.space.dimension()), pairs_(features.pairs()) {
+    const Index d = features_, p = dimension_;
+    Index slots = 0;
+    for (Index pair = 0; pair < pairs_; pair += lanes) {
+        block_start_.push_back(slots);
+        Index most = 0;
+        for (Index other = pair; other < std::min(pairs_, pair + lanes); ++other)
+            most = std::max(most, features.successors(other));
+        slots += most;
+        most_successors_ = std::max(most_successors_, most);
+    }
+    block_start_.push_back(slots);
+    phi_.assign(at(slots * d * lanes), 0.0);
+    psi_.assign(at(slots * p * lanes), 0.0);
+    target_.assign(at(slots * lanes), 0);
+    for (Index pair = 0; pair < pairs_; ++pair)
+        for (Index j = 0; j < features.successors(pair); ++j) {
+            const Index slot = block_start_[at(pair / lanes)] + j, lane = pair % lanes;
+            const Index entry = features.first_entry(pair) + j;
+            for (Index i = 0; i < d; ++i)
+                phi_[at((slot * d + i) * lanes + lane)] = features.values()[at(entry * d + i)];
+            for (Index i = 0; i < p; ++i)
+                psi_[at((slot * p + i) * lanes + lane)] = tangent.psi[at(entry * p + i)];
+            target_[at(slot * lanes + lane)] = features.targets()[at(entry)];
+        }
+}
+
+std::vector<double> FisherPass::scratch() const {
+    const Index p = dimension_;
+    const Index for_bonuses = most_successors_ * p + p * p + 4 * p + 2;
+    // One number more than is used, to align the others.
+    return std::vector<double>(at((std::max(for_bonuses, most_successors_ + features_ + 1) + 1) * lanes));
+}
+
+void FisherPass::bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
+                         std::span<double> bonus) const {
+    if (known.bonus == FisherBonus::none) return;
+    const Index d = features_, p = dimension_;
+    Vector inverse_diagonal(p);
+    for (Index i = 0; i < p; ++i) inverse_diagonal[i] = 1 / (*known.factor)(i, i);
+    const FisherShared shared{d,
+                              p,
+                              known.weights->data(),
+                              known.factor->data(),
+                              inverse_diagonal.data(),
+                              known.bonus,
+                              known.allowance};
+    const FisherKernels kernels = kernels_of(chunk.width);
+    double* const numbers = aligned_lanes(scratch);
+    double* const own = numbers + (p + 1) * lanes;
+    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
+        const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
+        const FisherBlock block{phi_.data() + start * d * lanes, psi_.data() + start * p * lanes,
+                                target_.data() + start * lanes, successors};
+        kernels.bonus(block, shared, own, numbers);
+        for (Index l = 0; l < std::min(lanes, chunk.last - b * lanes); ++l)
+            bonus[at(b * lanes + l)] =
+                known.bonus == FisherBonus::gain ? sum_of_logarithms(numbers + l, p) : numbers[l];
+    }
+}
+
+void FisherPass::backup(const Vector& weights, double scale, std::span<const double> bonus,
+                        std::span<const double> next, const Chunk& chunk, std::span<double> scratch,
+                        std::span<double> values) const {
+    const Index d = features_;
+    const FisherKernels kernels = kernels_of(chunk.width);
+    double* const expected = aligned_lanes(scratch);
+    double* const own = expected + lanes;
+    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
+        const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
+        const FisherBlock block{phi_.data() + start * d * lanes, psi_.data() + start * dimension_ * lanes,
+                                target_.data() + start * lanes, successors};
+        kernels.backup(block, d, weights.data(), next.data(), own, expected);
+        for (Index l = 0; l < std::min(lanes, chunk.last - b * lanes); ++l)
+            values[at(b * lanes + l)] = scale * bonus[at(b * lanes + l)] + expected[l];
+    }
+}
+
+}  // namespace alidade::detail

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "alidade/explore/constants.hpp"
+#include "alidade/model/feature_map.hpp"
+#include "alidade/model/lanes.hpp"
+#include "alidade/model/tangent_space.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade::detail {
+
+/// The inner loop of planning by Fisher information [likelihood §5]: for every pair, what one more visit
+/// would tell, and the backup. Pairs are taken eight at a time, one SIMD lane a pair, layout
+/// [block][successor][coordinate][lane]. A lane never sees another, and nothing is fused or reordered, so
+/// every instruction set gives the same bits.
+class FisherPass {
+public:
+    FisherPass(const FeatureMap& features, const TangentFeatures& tangent);
+
+    /// What is known of the weights of a step.
+    struct Known {
+        const Vector* weights = nullptr;  ///< d numbers: under which successors are predicted
+        const Matrix* factor = nullptr;   ///< p x p: the lower Cholesky factor of the information J
+        FisherBonus bonus = FisherBonus::sqrt;
+        double allowance = 0;  ///< B, of the likelihood set; for the bonus `sqrt`
+    };
+
+    /// Pairs first .. last-1, `first` a multiple of eight: what one chunk of a sweep does.
+    struct Chunk {
+        Index first = 0, last = 0;
+        LaneWidth width = widest_lanes();  ///< no wider than that; `one` is plain arithmetic
+    };
+    Chunk whole() const noexcept { return {0, pairs_}; }
+
+    /// Room for the work on one chunk after another.
+    std::vector<double> scratch() const;
+
+    /// bonus[pair], for the pairs of the chunk, from the eigenvalues of J^-1 I, where
+    /// I = sum_j psi_j psi_j' / P_j is the information of a visit. Nothing for FisherBonus::none.
+    void bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
+                 std::span<double> bonus) const;
+
+    /// values[pair] = scale * bonus[pair] + E[next(s')] under the weights, for the pairs of the chunk.
+    void backup(const Vector& weights, double scale, std::span<const double> bonus,
+                std::span<const double> next, const Chunk& chunk, std::span<double> scratch,
+                std::span<double> values) const;
+
+private:
+    Index features_, dimension_, pairs_;
+    Index most_successors_ = 0;         // of a block
+    std::vector<Index> block_start_;    // slot at which a block begins
+    std::vector<double> phi_;           // [slot][feature][lane]; zero where a pair has no such successor
+    std::vector<double> psi_;           // [slot][coordinate][lane]
+    std::vector<std::int32_t> target_;  // [slot][lane]
+};
+
+}  // namespace alidade::detail

@@ -1,0 +1,44 @@
+// The sources of the passes once more, for a compiler that has neither vectors nor several instruction sets,
+// and under names of their own: one program has both, and a test compares their bits. A file alone, because
+// of the macros.
+#define ALIDADE_PORTABLE
+#define PlanningPass PortablePlanningPass
+#define FisherPass PortableFisherPass
+#define widest_lanes portable_widest_lanes
+
+#include "portable_passes.hpp"
+
+#include "alidade/explore/fisher_pass.cpp"
+#include "alidade/explore/planning_pass.cpp"
+
+namespace alidade::portable {
+
+std::vector<double> planning_pass(const FeatureMap& features, const TangentFeatures& tangent,
+                                  const Matrix& inverse_factor, const Vector& weights, double scale,
+                                  std::span<const double> next, int ascents,
+                                  std::vector<std::uint8_t>& witness) {
+    detail::PortablePlanningPass pass(features, tangent, 1);
+    pass.take_witnesses(witness);
+    std::vector<double> values(at(features.pairs()));
+    pass.run({0, &inverse_factor, &weights, scale, next, ascents}, values);
+    witness = pass.witnesses();
+    return values;
+}
+
+FisherNumbers fisher_pass(const FeatureMap& features, const TangentFeatures& tangent, const Vector& weights,
+                          const Matrix& factor, FisherBonus bonus, double allowance, double scale,
+                          std::span<const double> next) {
+    const detail::PortableFisherPass pass(features, tangent);
+    FisherNumbers numbers{std::vector<double>(at(features.pairs())),
+                          std::vector<double>(at(features.pairs()))};
+    std::vector<double> scratch = pass.scratch();
+    pass.bonuses({&weights, &factor, bonus, allowance}, pass.whole(), scratch, numbers.bonus);
+    pass.backup(weights, scale, numbers.bonus, next, pass.whole(), scratch, numbers.values);
+    return numbers;
+}
+
+bool without_vectors() {
+    return detail::widest_lanes() == detail::LaneWidth::one;
+}
+
+}  // namespace alidade::portable
