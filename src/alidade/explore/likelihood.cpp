@@ -111,7 +111,7 @@ void LikelihoodExplorer::choose_actions() {
     const double pooled = task_.homogeneous ? static_cast<double>(shape_.learned_steps()) : 1;
     const double allowance = likelihood_allowance(
         mixture_regret(pooled * static_cast<double>(counts_.episodes()), task_.features->features()), 2,
-        static_cast<Index>(information_.size()), options_.delta);
+        std::max<Index>(1, static_cast<Index>(information_.size())), options_.delta);  // none if H = 1
     std::vector<Matrix> factors;
     for (const Matrix& metric : information_) factors.emplace_back(Eigen::LLT<Matrix>(metric).matrixL());
     const bool clipped = kind == FisherBonus::sqrt;
