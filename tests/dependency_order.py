@@ -14,7 +14,7 @@ from pathlib import Path
 # From the ground up. A module sees every module on a lower level, itself, and the headers at the root
 # (types.hpp, error.hpp); modules on one level do not see each other.
 LEVELS = [
-    ["random", "spec"],
+    ["random", "spec", "referee"],
     ["model"],
     ["theory", "convex", "width"],
     ["problem", "environment", "estimate", "plan"],

@@ -17,6 +17,7 @@ struct Chosen {
 void add_demo(CLI::App& app, Chosen& chosen);
 void add_problem(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
+void add_check_certificate(CLI::App& app, Chosen& chosen);
 void add_explore(CLI::App& app, Chosen& chosen);
 void add_learn(CLI::App& app, Chosen& chosen);
 void add_plan(CLI::App& app, Chosen& chosen);

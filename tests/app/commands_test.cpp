@@ -20,8 +20,8 @@ TEST_F(Commands, VersionNamesTheLibraries) {
 TEST_F(Commands, HelpNamesEveryCommandAndOption) {
     const Outcome help = run({"--help"});
     EXPECT_EQ(help.code, 0);
-    for (const char* name :
-         {"demo", "problem", "check", "explore", "plan", "certify", "audit", "reward", "bound"}) {
+    for (const char* name : {"demo", "problem", "check", "explore", "plan", "certify", "check-certificate",
+                             "audit", "reward", "bound"}) {
         EXPECT_NE(help.out.find(name), std::string::npos) << name;
         const Outcome own = run({name, "--help"});
         EXPECT_EQ(own.code, 0) << name;

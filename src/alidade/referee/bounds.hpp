@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sets.hpp"
+
+namespace alidade::referee {
+
+using Values = std::vector<Numbers>;  ///< steps x states
+
+/// The reward-free bounds about the model with weights theta~. Each is a bound of sup_pi |V^{pi,P} -
+/// V^{pi,P~}| at every step and state; a certificate is twice its mean over the start.
+class Bounds {
+public:
+    /// `weights` and `balls` of every set.
+    Bounds(const Facts& facts, std::vector<Numbers> weights, std::vector<std::vector<Ball>> balls);
+
+    Values model() const;     ///< [docs/algorithms/hoeffding.md, Lemma 3]
+    Values coupling() const;  ///< [docs/algorithms/hoeffding.md, Lemma 4]
+    Values span() const;      ///< [docs/algorithms/hoeffding.md, Lemma 4b]
+    // For base models without misspecification:
+    Values trajectory() const;  ///< [docs/algorithms/likelihood.md, Theorem 5]
+    Values hybrid() const;      ///< [docs/algorithms/likelihood.md, Hybrid]
+    /// [docs/algorithms/likelihood.md, Theorem 8] at the start, with the best c and eta that are found;
+    /// never above `cap`, any of the others, which is its limit for large c.
+    Real total_variance(const Values& cap) const;
+    /// The same for given c and eta.
+    Real total_variance(const Values& cap, Real c, Real eta) const;
+
+    Real at_start(const Values& values) const;
+    /// Whether all widths are exact; else some bounds are larger than they need be.
+    bool exact() const { return exact_; }
+
+    // Parts, of a set (a step, where steps are not pooled) and a state-action pair:
+    Real deviation(Index set, Index pair) const { return tau_[at(set)][at(pair)]; }
+    Real divergence(Index set, Index pair) const;  ///< KL(P~ || P), at most
+    Real leverage(Index set, Index pair) const;    ///< chi-square of P and P~, at most
+    /// max over the set's members of f . theta, at most.
+    Real upper(Index set, const Numbers& f) const;
+
+private:
+    using Backup = std::function<Real(Index step, Index pair, const Numbers& next)>;
+
+    Values backwards(const Backup& backup, const Values* cap = nullptr) const;
+    void bound_deviations();
+    Real range(Index step) const { return static_cast<Real>(facts_.setting.horizon - 1 - step); }
+    Real expect(Index step, Index pair, const Numbers& next) const;
+    Real highest(Index step, Index pair, const Numbers& next) const;
+    Real coupled(Index step, Index pair, const Numbers& next) const;
+    Real farthest_rows(Index set) const;
+    Real divergence_by(const Ball& ball, Index set, Index pair, bool doubtful_apart) const;
+    /// Of every set and pair.
+    std::vector<Numbers> table(Real (Bounds::*part)(Index, Index) const) const;
+    Real total_variance(const Values& cap, const std::vector<Numbers>& leverages, Real c, Real eta) const;
+
+    const Facts& facts_;
+    std::vector<Numbers> weights_;
+    std::vector<std::vector<Ball>> balls_;
+    std::vector<Numbers> law_;  ///< P~ of every set and entry
+    std::vector<Numbers> tau_;  ///< total variation between P and P~, at most, of every set and pair
+    bool exact_ = true;
+};
+
+}  // namespace alidade::referee

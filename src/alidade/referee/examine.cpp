@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <map>
+
+#include "alidade/referee/referee.hpp"
+#include "bounds.hpp"
+#include "records.hpp"
+
+namespace alidade::referee {
+
+namespace {
+
+/// The certificate of every method that the setting allows: twice its bound at the start.
+std::map<std::string, Real> certificates(const Bounds& bounds, const Setting& setting) {
+    std::map<std::string, Real> found;
+    found["model"] = 2 * bounds.at_start(bounds.model());
+    found["coupling"] = 2 * bounds.at_start(bounds.coupling());
+    found["span"] = 2 * bounds.at_start(bounds.span());
+    // The paper's number has its own proof; it is a bound all the same if one that is proved here is below
+    // it.
+    found["printed"] = std::min({found["model"], found["coupling"], found["span"]});
+    if (!setting.base_models || setting.misspecification != 0) return found;
+    const Values hybrid = bounds.hybrid();
+    found["trajectory-kl"] = 2 * bounds.at_start(bounds.trajectory());
+    found["hybrid"] = 2 * bounds.at_start(hybrid);
+    found["ltv"] = 2 * bounds.total_variance(hybrid);
+    return found;
+}
+
+Bounds bounds_of(const Case& given, const Facts& facts) {
+    std::vector<Numbers> weights;
+    std::vector<std::vector<Ball>> balls;
+    for (Index set = 0; set < facts.sets; ++set) {
+        const auto first = given.weights.begin() + set * facts.d;
+        weights.emplace_back(first, first + facts.d);
+        balls.push_back(balls_of(facts, given, set));
+    }
+    return Bounds(facts, std::move(weights), std::move(balls));
+}
+
+/// Whether a claim is at least what was found; if not, and something could not be computed, nobody knows.
+Finding compared(std::string what, double reported, Real found, Index horizon, const std::string& doubt) {
+    Finding finding{std::move(what), Verdict::confirmed, reported, static_cast<double>(found), {}};
+    if (reported >= found * (1 - Real{tolerance}) - 1e-9L * static_cast<Real>(horizon)) return finding;
+    finding.verdict = doubt.empty() ? Verdict::not_confirmed : Verdict::not_checked;
+    finding.note = doubt.empty() ? "the data give no bound as small as this" : doubt;
+    return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Case& given) {
+    require_sizes(given);
+    const Facts facts(given.setting);
+    std::vector<Finding> findings = examine_records(given, facts);
+    const bool sound = all_confirmed(findings);
+    const auto fail = [&](Verdict verdict, const std::string& note) {
+        for (const auto& [name, value] : given.candidates)
+            findings.push_back({name, verdict, value, {}, note});
+        findings.push_back({"bound", verdict, given.bound, {}, note});
+    };
+    if (!(given.delta > 0 && given.delta < 1)) {
+        fail(Verdict::not_confirmed, "no probability is claimed");
+        return findings;
+    }
+    try {
+        const Bounds bounds = bounds_of(given, facts);
+        const std::map<std::string, Real> found = certificates(bounds, given.setting);
+        const Index horizon = given.setting.horizon;
+        Real least = static_cast<Real>(horizon);
+        std::string doubt = bounds.exact() ? "" : "too many successors for an exact maximum over values";
+        for (const auto& [name, value] : given.candidates) {
+            const auto own = found.find(name);
+            if (own == found.end()) {
+                findings.push_back({name, Verdict::not_checked, value, {}, "no proof of it is known here"});
+                continue;
+            }
+            least = std::min(least, own->second);
+            findings.push_back(compared(name, value, own->second, horizon, doubt));
+        }
+        const bool unknown = std::ranges::any_of(
+            given.candidates, [&](const auto& each) { return !found.contains(each.first); });
+        if (unknown) doubt = "a candidate is not known here";
+        findings.push_back(compared("bound", given.bound, least, horizon, doubt));
+    } catch (const Contradicted&) {
+        fail(Verdict::not_confirmed, "the data leave no weights possible: the confidence event has failed");
+    } catch (const Unsolvable&) {
+        fail(sound ? Verdict::not_checked : Verdict::not_confirmed,
+             "a metric has too few digits to be inverted");
+    }
+    return findings;
+}
+
+bool all_confirmed(const std::vector<Finding>& findings) {
+    return std::ranges::all_of(findings,
+                               [](const Finding& each) { return each.verdict == Verdict::confirmed; });
+}
+
+}  // namespace alidade::referee

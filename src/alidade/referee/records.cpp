@@ -1,0 +1,362 @@
+#include "records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "alidade/error.hpp"
+
+namespace alidade::referee {
+
+namespace {
+
+/// What is wrong with one subject; the first complaint is reported.
+class Subject {
+public:
+    explicit Subject(std::string what) { finding_.what = std::move(what); }
+    template <class... Words>
+    void require(bool holds, fmt::format_string<Words...> complaint, Words&&... words) {
+        if (holds || !finding_.note.empty()) return;
+        finding_.note = fmt::format(complaint, std::forward<Words>(words)...);
+    }
+    Finding finding() const {
+        Finding result = finding_;
+        result.verdict = result.note.empty() ? Verdict::confirmed : Verdict::not_confirmed;
+        return result;
+    }
+
+private:
+    Finding finding_;
+};
+
+bool near(Real one, Real other, Real digits) {
+    return std::abs(one - other) <= digits;
+}
+
+Numbers sum_of_phi(const Facts& facts, Index pair) {
+    Numbers sum(at(facts.d), 0);
+    for (Index e = facts.setting.offsets[at(pair)]; e < facts.setting.offsets[at(pair + 1)]; ++e)
+        for (Index i = 0; i < facts.d; ++i) sum[at(i)] += facts.phi[at(e)][at(i)];
+    return sum;
+}
+
+/// The dimension of the span of all sums of a pair's features, by orthogonalising one after the other.
+Index rank_of_sums(const Facts& facts) {
+    std::vector<Numbers> found;
+    for (Index pair = 0; pair < facts.pairs; ++pair) {
+        Numbers rest = sum_of_phi(facts, pair);
+        const Real size = norm(rest);
+        for (const Numbers& other : found) {
+            const Real along = dot(rest, other);
+            for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= along * other[i];
+        }
+        const Real left = norm(rest);
+        if (left <= 1e-7L * size) continue;
+        for (Real& element : rest) element /= left;
+        found.push_back(rest);
+    }
+    return static_cast<Index>(found.size());
+}
+
+/// Base models are laws; theta_0 makes rows sum to one, N keeps them so, and nothing else does.
+Finding examine_setting(const Facts& facts) {
+    const Setting& s = facts.setting;
+    Subject subject("problem");
+    Real start = 0;
+    for (const auto& [state, probability] : s.start) {
+        subject.require(probability >= 0, "the start law has a negative probability");
+        start += probability;
+    }
+    subject.require(near(start, 1, 1e-9L), "the start law sums to {}", static_cast<double>(start));
+    const Numbers centre(s.centre.begin(), s.centre.end());
+    for (Index pair = 0; pair < facts.pairs; ++pair) {
+        const Numbers sum = sum_of_phi(facts, pair);
+        subject.require(near(dot(centre, sum), 1, 1e-6L), "the centre makes no law of pair {}", pair);
+        subject.require(norm(facts.reduced(sum)) <= 1e-6L * (1 + norm(sum)),
+                        "the basis does not keep the sum of pair {}", pair);
+        for (Index i = 0; i < facts.d && s.base_models; ++i)
+            subject.require(near(sum[at(i)], 1, 1e-9L), "row {} of base model {} does not sum to 1", pair, i);
+    }
+    for (const double value : s.phi)
+        subject.require(!s.base_models || value >= 0, "a base model has a negative probability");
+    for (Index k = 0; k < facts.p; ++k) {
+        Numbers unit(at(facts.p), 0);
+        unit[at(k)] = 1;
+        Numbers column = facts.weights(unit);
+        for (Index i = 0; i < facts.d; ++i) column[at(i)] -= s.centre[at(i)];
+        const Numbers products = facts.reduced(column);
+        for (Index l = 0; l < facts.p; ++l)
+            subject.require(near(products[at(l)], unit[at(l)], 1e-9L), "the basis is not orthonormal");
+        subject.require(near(dot(column, centre), 0, 1e-9L * (1 + norm(centre))),
+                        "the centre is not orthogonal to the basis");
+    }
+    subject.require(rank_of_sums(facts) == facts.d - facts.p, "the basis leaves directions out");
+    return subject.finding();
+}
+
+/// Whoever enters a state leaves it at the next step; all begin where the start law allows.
+void require_flow(Subject& subject, const Facts& facts, const Transitions& seen, bool whole) {
+    const Setting& s = facts.setting;
+    const std::size_t entries = s.targets.size();
+    std::vector<Real> arrived(at(s.states), 0);
+    for (const auto& [state, probability] : s.start)
+        if (probability > 0) arrived[at(state)] = static_cast<Real>(seen.episodes);
+    for (Index h = 0; h + 1 < s.horizon; ++h) {
+        std::vector<Real> left(at(s.states), 0), next(at(s.states), 0);
+        Real total = 0;
+        for (Index pair = 0; pair < facts.pairs; ++pair)
+            for (Index e = s.offsets[at(pair)]; e < s.offsets[at(pair + 1)]; ++e) {
+                const std::int64_t count = seen.counts[at(h) * entries + at(e)];
+                subject.require(count >= 0, "a count at step {} is negative", h);
+                left[at(pair / s.actions)] += static_cast<Real>(count);
+                next[at(s.targets[at(e)])] += static_cast<Real>(count);
+                total += static_cast<Real>(count);
+            }
+        for (Index state = 0; state < s.states; ++state) {
+            const Real in = arrived[at(state)], out = left[at(state)];
+            const bool holds = whole && h > 0 ? in == out : out <= in;
+            subject.require(holds, "state {} was left {} times at step {} and reached {} times", state,
+                            static_cast<double>(out), h, static_cast<double>(in));
+        }
+        const auto episodes = static_cast<Real>(seen.episodes);
+        subject.require(whole ? total == episodes : total <= episodes,
+                        "{} transitions at step {} of {} episodes", static_cast<double>(total), h,
+                        seen.episodes);
+        arrived = next;
+    }
+}
+
+Finding examine_counts(const Case& given, const Facts& facts) {
+    Subject subject("counts");
+    require_flow(subject, facts, given.counted, given.whole_episodes);
+    return subject.finding();
+}
+
+Finding examine_episodes(const Case& given, const Facts& facts) {
+    Subject subject("episodes");
+    const auto learned = static_cast<std::int64_t>(facts.setting.horizon - 1);
+    subject.require(given.episodes <= given.counted.episodes,
+                    "the result is of {} episodes, but {} were counted", given.episodes,
+                    given.counted.episodes);
+    const auto within = [&](std::int64_t episodes) {
+        subject.require(episodes >= 0 && episodes <= given.episodes,
+                        "the evidence is of {} episodes, the result of {}", episodes, given.episodes);
+    };
+    if (given.evidence.likelihood) within(given.evidence.likelihood->episodes);
+    if (!given.evidence.regression) return subject.finding();
+    const Regression& regression = *given.evidence.regression;
+    within(regression.episodes);
+    if (given.evidence.likelihood)
+        subject.require(given.evidence.likelihood->episodes == regression.episodes,
+                        "the two kinds of evidence are of different episodes");
+    const std::int64_t most = regression.episodes * (facts.setting.homogeneous ? learned : 1);
+    for (const std::int64_t rows : regression.observations)
+        subject.require(given.whole_episodes ? rows == most : rows >= 0 && rows <= most,
+                        "a regression has {} rows; {} episodes have {}", rows, regression.episodes, most);
+    return subject.finding();
+}
+
+/// Rows are x = phi_V, V in {0,1}, of the pairs that were visited, and |y| <= 1; so no square is larger than
+/// the counts allow, and b' (lambda + G)^-1 b is at most sum y^2.
+void require_possible(Subject& subject, const Case& given, const Facts& facts) {
+    const Regression& regression = *given.evidence.regression;
+    const Index q = regression.dimension;
+    const Setting& s = facts.setting;
+    const std::size_t entries = s.targets.size();
+    const Numbers centre(s.centre.begin(), s.centre.end());
+    for (Index set = 0; set < facts.sets; ++set) {
+        Numbers squares(at(q), 0);
+        Real target = 1;
+        for (Index pair = 0; pair < facts.pairs; ++pair) {
+            Numbers positive(at(q), 0), negative(at(q), 0);
+            Real visits = 0, predicted = 0;
+            for (Index e = s.offsets[at(pair)]; e < s.offsets[at(pair + 1)]; ++e) {
+                const Numbers& x = q == facts.p ? facts.psi[at(e)] : facts.phi[at(e)];
+                for (Index i = 0; i < q; ++i)
+                    (x[at(i)] > 0 ? positive : negative)[at(i)] += std::abs(x[at(i)]);
+                for (Index h = 0; h + 1 < s.horizon; ++h)
+                    if (facts.set_of(h) == set)
+                        visits += static_cast<Real>(given.counted.counts[at(h) * entries + at(e)]);
+                predicted += std::abs(dot(centre, facts.phi[at(e)]));
+            }
+            if (!s.base_models) target = std::max(target, 1 + predicted);
+            for (Index i = 0; i < q; ++i) {
+                const Real largest = std::max(positive[at(i)], negative[at(i)]);
+                squares[at(i)] += visits * largest * largest;
+            }
+        }
+        const auto rows = static_cast<Real>(regression.observations[at(set)]);
+        Square precision(q);
+        Numbers moment(at(q));
+        for (Index i = 0; i < q; ++i) {
+            moment[at(i)] = regression.moment[at(set * q + i)];
+            for (Index j = 0; j < q; ++j) precision(i, j) = regression.gram[at((set * q + i) * q + j)];
+            subject.require(precision(i, i) >= 0 && precision(i, i) <= squares[at(i)] * (1 + 1e-9L) + 1e-9L,
+                            "the Gram matrix of set {} is larger than the counts allow", set);
+        }
+        for (Index i = 0; i < q; ++i) precision(i, i) += 1e-6L;
+        try {
+            const Numbers solved = forward(factor_of(precision), moment);
+            subject.require(dot(solved, solved) <= rows * target * target * (1 + 1e-6L) + 1e-6L,
+                            "the moments of set {} are larger than {} rows allow", set,
+                            regression.observations[at(set)]);
+        } catch (const Unsolvable&) {
+            subject.require(false, "the Gram matrix of set {} is not one", set);
+        }
+    }
+}
+
+/// Later sums contain earlier ones.
+void require_growth(Subject& subject, const Regression& early, const Regression& late, Index sets) {
+    const Index q = early.dimension;
+    if (late.dimension != q || late.gram.size() != early.gram.size()) return;
+    const auto same = [](const std::vector<double>& one, const std::vector<double>& other) {
+        for (std::size_t k = 0; k < one.size(); ++k)
+            if (!near(one[k], other[k], 1e-12L * (1 + std::abs(Real{other[k]})))) return false;
+        return true;
+    };
+    if (early.episodes == late.episodes) {
+        subject.require(same(early.gram, late.gram) && same(early.moment, late.moment),
+                        "the sums are not those of the same episodes in the run's own memory");
+        return;
+    }
+    for (Index set = 0; set < sets; ++set) {
+        Square grown(q);
+        Real trace = 0;
+        for (Index i = 0; i < q; ++i) {
+            for (Index j = 0; j < q; ++j) {
+                const std::size_t place = at((set * q + i) * q + j);
+                grown(i, j) = Real{late.gram[place]} - early.gram[place];
+            }
+            trace += late.gram[at((set * q + i) * q + i)];
+        }
+        for (Index i = 0; i < q; ++i) grown(i, i) += 1e-9L * (1 + trace);
+        try {
+            factor_of(grown);
+        } catch (const Unsolvable&) {
+            subject.require(false, "the Gram matrix of set {} is not part of the one in the run's own memory",
+                            set);
+        }
+    }
+}
+
+Finding examine_evidence(const Case& given, const Facts& facts) {
+    Subject subject("evidence");
+    const Evidence& evidence = given.evidence;
+    if (evidence.likelihood) {
+        const Transitions& seen = *evidence.likelihood;
+        require_flow(subject, facts, seen, given.whole_episodes);
+        const bool all = seen.episodes == given.counted.episodes;
+        for (std::size_t k = 0; k < seen.counts.size(); ++k) {
+            const std::int64_t most = given.counted.counts[k];
+            subject.require(all ? seen.counts[k] == most : seen.counts[k] <= most,
+                            "it has {} of a transition that was seen {} times", seen.counts[k], most);
+        }
+        for (std::size_t set = 0; set < evidence.predicted.size(); ++set) {
+            Real most = 0;
+            for (const Row& row : rows_of(facts, seen, static_cast<Index>(set)))
+                most += row.count * std::log(*std::ranges::max_element(row.f));
+            subject.require(evidence.predicted[set] <= most + 1e-9L * (1 + std::abs(most)),
+                            "predictions of set {} are better than any can be", set);
+        }
+    }
+    if (evidence.regression) require_possible(subject, given, facts);
+    if (!given.latest) return subject.finding();
+    if (evidence.regression && given.latest->regression)
+        require_growth(subject, *evidence.regression, *given.latest->regression, facts.sets);
+    if (evidence.likelihood && given.latest->likelihood)
+        subject.require(given.latest->likelihood->counts == given.counted.counts,
+                        "the run's own memory has other counts");
+    for (std::size_t set = 0; set < std::min(evidence.predicted.size(), given.latest->predicted.size());
+         ++set)
+        subject.require(given.latest->predicted[set] <= evidence.predicted[set] + 1e-9,
+                        "predictions of set {} are worse than those in the run's own memory", set);
+    return subject.finding();
+}
+
+/// theta~ may be any weights that make a model.
+Finding examine_weights(const Case& given, const Facts& facts) {
+    Subject subject("weights");
+    for (Index set = 0; set < facts.sets; ++set) {
+        const auto first = given.weights.begin() + set * facts.d;
+        const Numbers theta(first, first + facts.d);
+        Real sum = 0;
+        for (const Real weight : theta) {
+            subject.require(std::isfinite(weight) && (weight >= -1e-9L || !facts.setting.base_models),
+                            "a weight of set {} is {}", set, static_cast<double>(weight));
+            sum += weight;
+        }
+        subject.require(!facts.setting.base_models || near(sum, 1, 1e-9L), "the weights of set {} sum to {}",
+                        set, static_cast<double>(sum));
+        subject.require(facts.setting.base_models || norm(theta) <= facts.setting.norm_bound * (1 + 1e-9L),
+                        "the weights of set {} are longer than the norm bound", set);
+        for (Index pair = 0; pair < facts.pairs; ++pair)
+            subject.require(near(dot(theta, sum_of_phi(facts, pair)), 1, 1e-7L),
+                            "row {} of set {} does not sum to 1", pair, set);
+        for (const Numbers& phi : facts.phi)
+            subject.require(dot(theta, phi) >= -1e-9L, "the model of set {} has a negative probability", set);
+    }
+    return subject.finding();
+}
+
+/// The bound is the least candidate, or H, and the method its name.
+Finding examine_choice(const Case& given) {
+    Subject subject("method");
+    subject.require(given.delta > 0 && given.delta < 1, "delta is {}", given.delta);
+    Real least = infinity, named = least;
+    for (const auto& [name, value] : given.candidates) {
+        least = std::min<Real>(least, value);
+        if (name == given.method) named = value;
+    }
+    const Real horizon = static_cast<Real>(given.setting.horizon), stated = std::min(least, horizon);
+    subject.require(near(given.bound, stated, 1e-12L * stated), "the least candidate is {}, the bound {}",
+                    static_cast<double>(least), given.bound);
+    subject.require(near(named, least, 1e-12L * least), "the least candidate is not {}", given.method);
+    return subject.finding();
+}
+
+}  // namespace
+
+void require_sizes(const Case& given) {
+    const Setting& s = given.setting;
+    expects(s.states >= 1 && s.actions >= 1 && s.horizon >= 1 && s.features >= 1, "a problem without states");
+    const std::size_t entries = s.targets.size(), d = at(s.features);
+    expects(s.offsets.size() == at(s.states * s.actions + 1) && s.offsets.front() == 0 &&
+                s.offsets.back() == static_cast<Index>(entries) && std::ranges::is_sorted(s.offsets),
+            "offsets are not positions of {} entries", entries);
+    const auto state = [&](Index target) { return target >= 0 && target < s.states; };
+    expects(std::ranges::all_of(s.targets, state), "an entry leads to no state");
+    for (const auto& [first, probability] : s.start) expects(state(first), "a start is no state");
+    expects(s.phi.size() == entries * d && s.centre.size() == d && s.basis.size() % d == 0 &&
+                s.basis.size() <= d * d,
+            "features of other sizes");
+    const Facts facts(s);
+    const std::size_t sets = at(facts.sets), steps = at(s.horizon - 1);
+    expects(given.weights.size() == sets * d, "{} weights; must be {}", given.weights.size(), sets * d);
+    const auto require_counts = [&](const Transitions& seen) {
+        expects(seen.counts.size() == steps * entries, "{} counts; must be {}", seen.counts.size(),
+                steps * entries);
+    };
+    require_counts(given.counted);
+    const auto require_evidence = [&](const Evidence& evidence) {
+        if (evidence.likelihood) require_counts(*evidence.likelihood);
+        expects(evidence.predicted.empty() || evidence.predicted.size() == sets, "sums of other predictions");
+        if (!evidence.regression) return;
+        const Regression& regression = *evidence.regression;
+        const auto q = at(regression.dimension);
+        expects((sets == 0 || regression.dimension == facts.p || q == d) &&
+                    regression.gram.size() == sets * q * q && regression.moment.size() == sets * q &&
+                    regression.observations.size() == sets,
+                "sums of another regression");
+    };
+    require_evidence(given.evidence);
+    if (given.latest) require_evidence(*given.latest);
+}
+
+std::vector<Finding> examine_records(const Case& given, const Facts& facts) {
+    return {examine_setting(facts),         examine_counts(given, facts),  examine_episodes(given, facts),
+            examine_evidence(given, facts), examine_weights(given, facts), examine_choice(given)};
+}
+
+}  // namespace alidade::referee
