@@ -16,6 +16,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/formats/layered_view.hpp"
 #include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/run/run_store.hpp"
 #include "support/effort.hpp"
@@ -65,6 +66,28 @@ TEST(Threads, GiveTheSameWidths) {
         return std::tuple(table.lower, table.upper, table.witness);
     };
     EXPECT_EQ(widths(2), widths(1));
+}
+
+// A pair of a planner's sweep takes so little that it takes 2000 states to be worth a second thread.
+TEST(Threads, GiveTheSamePlansValuesAndOccupancies) {
+    const MixtureModel model =
+        make_builtin("builtin:garnet?states=2000&actions=3&features=2&horizon=4&successors=5&seed=5")
+            .true_model();
+    Stream random = support::test_stream(4, 4);
+    const Reward reward = support::random_reward(random, model.shape());
+    const OptimalPlan plan = backward_induction(model, reward);
+    const Policy uniform = Policy::uniform(model.shape());
+    for (const int threads : {2, 4}) {
+        const OptimalPlan shared = backward_induction(model, reward, threads);
+        EXPECT_EQ(shared.policy, plan.policy);
+        EXPECT_EQ(shared.values, plan.values);
+        EXPECT_EQ(shared.value, plan.value);
+        for (const Policy& policy : {plan.policy, uniform}) {
+            EXPECT_EQ(evaluate(model, policy, reward, threads).values,
+                      evaluate(model, policy, reward).values);
+            EXPECT_EQ(occupancy(model, policy, threads), occupancy(model, policy));
+        }
+    }
 }
 
 TEST(Threads, GiveTheSameRewardCertificates) {

@@ -2,6 +2,7 @@
 
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
@@ -15,6 +16,6 @@ struct OptimalPlan {
 };
 
 /// Dynamic programming backwards from the horizon; exact up to rounding.
-OptimalPlan backward_induction(const TransitionModel& model, const Reward& reward);
+OptimalPlan backward_induction(const TransitionModel& model, const Reward& reward, Threads threads = {});
 
 }  // namespace alidade

@@ -2,6 +2,7 @@
 
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
@@ -14,9 +15,10 @@ struct Evaluation {
 };
 
 /// Evaluates any policy exactly.
-Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Reward& reward);
+Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Reward& reward,
+                    Threads threads = {});
 
 /// Occupancy measures: row h, column s*A+a is the probability of (s, a) at step h. Rows sum to one.
-Matrix occupancy(const TransitionModel& model, const Policy& policy);
+Matrix occupancy(const TransitionModel& model, const Policy& policy, Threads threads = {});
 
 }  // namespace alidade

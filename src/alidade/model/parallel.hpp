@@ -55,7 +55,7 @@ template <class Work>
 /// At most `threads`, and no more than there are cores: more would only draw a complaint from the scheduler,
 /// in print.
 inline int usable_threads(int threads) {
-    return std::max(1, std::min(threads, tbb::info::default_concurrency()));
+    return threads <= 1 ? 1 : std::min(threads, tbb::info::default_concurrency());
 }
 
 /// Threads that are called together once and then share one thing after another.

@@ -28,10 +28,6 @@ Sweep::Sweep(const Shape& shape, Threads threads, Index grain)
 }
 
 void Sweep::run_chunks(Index steps, const Chunk& chunk) const {
-    if (chunks_ == 1) {
-        for (Index step = 0; step < steps; ++step) chunk(step, 0);
-        return;
-    }
     const Crew crew(threads_);
     for (Index step = 0; step < steps; ++step)
         crew.share(chunks_, 1, [&](Index first, Index last) {

@@ -51,6 +51,12 @@ private:
 
     template <class Make, class Work>
     void run(Index steps, const Make& make, const Work& work) const {
+        if (chunks_ == 1) {
+            // A small problem is done in a microsecond: nothing is set up for it.
+            auto own = make();
+            for (Index step = 0; step < steps; ++step) work(own, step, State{0}, states_);
+            return;
+        }
         std::vector<std::optional<std::invoke_result_t<const Make&>>> scratch(at(chunks_));
         run_chunks(steps, [&](Index step, Index chunk) {
             auto& own = scratch[at(chunk)];

@@ -9,18 +9,17 @@ void expect_same_shape(const Shape& model, const Shape& other, const char* what)
             what, other.states, other.actions, other.horizon, model.states, model.actions, model.horizon);
 }
 
-void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, const double* next,
-                    double* value, std::int32_t* action) {
+void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, StateRange states,
+                    const double* next, double* value, std::int32_t* action) {
     const SuccessorMap& successors = model.successors();
-    const Index states = model.shape().states;
     const Index actions = model.shape().actions;
     const double* const probabilities = model.probabilities(h).data();
     const std::int32_t* const targets = successors.targets().data();
     const double* const rewards = reward.at(h).data();
 
-    Index pair = 0;
-    Index begin = 0;
-    for (State s = 0; s < states; ++s) {
+    Index pair = model.shape().pair(states.first, 0);
+    Index begin = successors.first_entry(pair);
+    for (State s = states.first; s < states.last; ++s) {
         double best = -1;  // below every value: rewards are not negative
         Action first = 0;
         for (Action a = 0; a < actions; ++a, ++pair) {

@@ -20,9 +20,19 @@ inline double expect_entries(const double* probabilities, const std::int32_t* ta
 /// Throws InvalidArgument unless both shapes agree; `what` names the second in the message.
 void expect_same_shape(const Shape& model, const Shape& other, const char* what);
 
+/// States first .. last-1: those that a chunk of a sweep has.
+struct StateRange {
+    State first = 0, last = 0;
+};
+
 /// The Bellman backup of step h: value[s] = max over a of r_h(s,a) + E[next(s') | s,a], and the first
-/// action that attains it. All arrays have one number a state. A null `next` stands for zero.
-void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, const double* next,
-                    double* value, std::int32_t* action);
+/// action that attains it, for the states given. All arrays have one number a state. A null `next` stands for
+/// zero. Not inlined into sweeps, where what they share would be read again for every pair.
+[[gnu::noinline]] void optimal_backup(const TransitionModel& model, const Reward& reward, Step h,
+                                      StateRange states, const double* next, double* value,
+                                      std::int32_t* action);
+
+/// The fewest pairs that are worth a chunk of a planner's sweep: a pair takes some ten nanoseconds.
+constexpr Index pairs_a_backup = 1024;
 
 }  // namespace alidade

@@ -3,11 +3,12 @@
 #include <utility>
 #include <vector>
 
+#include "alidade/model/sweep.hpp"
 #include "alidade/plan/backup.hpp"
 
 namespace alidade {
 
-OptimalPlan backward_induction(const TransitionModel& model, const Reward& reward) {
+OptimalPlan backward_induction(const TransitionModel& model, const Reward& reward, Threads threads) {
     const Shape& shape = model.shape();
     expect_same_shape(shape, reward.shape(), "reward");
     const auto states = static_cast<std::size_t>(shape.states);
@@ -16,11 +17,14 @@ OptimalPlan backward_induction(const TransitionModel& model, const Reward& rewar
     // Step-major here, so that a backup reads and writes contiguous rows.
     std::vector<double> values((horizon + 1) * states, 0.0);
     std::vector<std::int32_t> actions(horizon * states);
-    for (std::size_t h = horizon; h-- > 0;) {
-        const double* next = h + 1 == horizon ? nullptr : values.data() + (h + 1) * states;
-        optimal_backup(model, reward, static_cast<Step>(h), next, values.data() + h * states,
-                       actions.data() + h * states);
-    }
+    const detail::Sweep sweep(shape, threads, pairs_a_backup);
+    sweep.backwards(shape.horizon - 1, detail::no_scratch,
+                    [&](detail::NoScratch, Step step, State first, State last) {
+                        const auto h = static_cast<std::size_t>(step);
+                        const double* next = h + 1 == horizon ? nullptr : values.data() + (h + 1) * states;
+                        optimal_backup(model, reward, step, {first, last}, next, values.data() + h * states,
+                                       actions.data() + h * states);
+                    });
 
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const double value = model.start().expect(std::span<const double>(values.data(), states));

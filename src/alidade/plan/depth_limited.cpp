@@ -1,10 +1,12 @@
 #include "alidade/plan/depth_limited.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "alidade/model/sweep.hpp"
 #include "alidade/plan/backup.hpp"
 
 namespace alidade {
@@ -12,21 +14,25 @@ namespace alidade {
 Policy plan_to_depth(const TransitionModel& model, const Reward& reward, Index depth, const Matrix* beyond) {
     const Shape& shape = model.shape();
     const auto states = static_cast<std::size_t>(shape.states);
-    std::vector<double> next(states);
-    std::vector<double> value(states);
+    std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
+    for (std::vector<double>& values : of_steps) values.resize(states);
+    const detail::Sweep sweep(shape, 1, pairs_a_backup);
     std::vector<std::int32_t> actions(static_cast<std::size_t>(shape.horizon) * states);
     for (Step h = 0; h < shape.horizon; ++h) {
         const Step end = h + std::min(depth, shape.horizon - h);
         const bool earns = beyond != nullptr && end < shape.horizon;
         if (earns)
-            for (State s = 0; s < shape.states; ++s) next[static_cast<std::size_t>(s)] = (*beyond)(end, s);
+            for (State s = 0; s < shape.states; ++s) of_steps[at(end % 2)][at(s)] = (*beyond)(end, s);
         std::int32_t* const row = actions.data() + static_cast<std::size_t>(h) * states;
         // Later steps write their actions to the same row; step h is backed up last.
-        for (Step step = end - 1; step >= h; --step) {
-            const bool nothing_follows = step == end - 1 && !earns;
-            optimal_backup(model, reward, step, nothing_follows ? nullptr : next.data(), value.data(), row);
-            std::swap(value, next);
-        }
+        sweep.backwards(end - 1 - h, detail::no_scratch,
+                        [&](detail::NoScratch, Step after, State first, State last) {
+                            const Step step = h + after;
+                            const bool nothing_follows = step == end - 1 && !earns;
+                            optimal_backup(model, reward, step, {first, last},
+                                           nothing_follows ? nullptr : of_steps[at((step + 1) % 2)].data(),
+                                           of_steps[at(step % 2)].data(), row);
+                        });
     }
     return Policy::deterministic(shape, std::move(actions));
 }

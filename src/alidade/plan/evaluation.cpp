@@ -1,9 +1,11 @@
 #include "alidade/plan/evaluation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
+#include "alidade/model/sweep.hpp"
 #include "alidade/plan/backup.hpp"
 
 namespace alidade {
@@ -13,6 +15,8 @@ namespace {
 class ActionLaw {
 public:
     explicit ActionLaw(const Policy& policy) : policy_(policy), actions_(policy.shape().actions) {}
+
+    const Shape& shape() const { return policy_.shape(); }
 
     /// Calls visit(action, probability) for the actions that are taken at (h, s).
     template <class Visit>
@@ -33,76 +37,115 @@ private:
     Index actions_;
 };
 
+/// V^pi of the states of a chunk at step h. `next` are the values of the step after, if one follows.
+template <bool follows>
+[[gnu::noinline]] void evaluate_states(const TransitionModel& model, const ActionLaw& law,
+                                       const Reward& reward, Step h, StateRange states, const double* next,
+                                       double* value) {
+    const Shape& shape = model.shape();
+    const SuccessorMap& successors = model.successors();
+    const std::int32_t* const targets = successors.targets().data();
+    const double* const probabilities = model.probabilities(h).data();
+    const double* const rewards = reward.at(h).data();
+    for (State s = states.first; s < states.last; ++s) {
+        double total = 0;
+        law.for_each(h, s, [&](Action a, double probability) {
+            const Index pair = shape.pair(s, a);
+            double earned = rewards[pair];
+            if (follows) {
+                earned += expect_entries(probabilities, targets, successors.first_entry(pair),
+                                         successors.first_entry(pair + 1), next);
+            }
+            total += probability * earned;
+        });
+        value[s] = total;
+    }
+}
+
+/// Occupancies of the pairs of a chunk's states at the last step.
+void stay(const ActionLaw& law, Step h, StateRange states, const double* here, double* row) {
+    for (State s = states.first; s < states.last; ++s) {
+        const double reached = here[s];
+        if (!(reached > 0)) continue;
+        law.for_each(h, s, [&](Action a, double probability) {
+            row[law.shape().pair(s, a) * law.shape().horizon] = reached * probability;
+        });
+    }
+}
+
+/// Occupancies of the pairs of a chunk's states at step h, and what is at these states at step h+1, from all
+/// pairs in their order. `all`: the chunk has all states.
+template <bool all>
+[[gnu::noinline]] void pass_on(const TransitionModel& model, const ActionLaw& law, Step h, StateRange states,
+                               const double* here, double* next, double* row) {
+    const Shape& shape = model.shape();
+    const SuccessorMap& successors = model.successors();
+    const std::int32_t* const targets = successors.targets().data();
+    const double* const probabilities = model.probabilities(h).data();
+    const Index horizon = shape.horizon;
+    std::fill(next + states.first, next + states.last, 0.0);
+    for (State s = 0; s < shape.states; ++s) {
+        const double reached = here[s];
+        if (!(reached > 0)) continue;
+        law.for_each(h, s, [&](Action a, double probability) {
+            const Index pair = shape.pair(s, a);
+            const double mass = reached * probability;
+            if (all || (s >= states.first && s < states.last)) row[pair * horizon] = mass;
+            std::pair<Index, Index> entries(successors.first_entry(pair), successors.first_entry(pair + 1));
+            if (!all) entries = detail::entries_into(successors, pair, states.first, states.last);
+            for (Index entry = entries.first; entry < entries.second; ++entry)
+                next[targets[entry]] += mass * probabilities[entry];
+        });
+    }
+}
+
 }  // namespace
 
-Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Reward& reward) {
+Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Reward& reward,
+                    Threads threads) {
     const Shape& shape = model.shape();
     expect_same_shape(shape, policy.shape(), "policy");
     expect_same_shape(shape, reward.shape(), "reward");
-    const SuccessorMap& successors = model.successors();
-    const std::int32_t* const targets = successors.targets().data();
     const ActionLaw law(policy);
-
-    std::vector<double> next(static_cast<std::size_t>(shape.states), 0.0);
-    std::vector<double> value(next.size());
+    std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
+    for (std::vector<double>& values : of_steps) values.resize(at(shape.states), 0.0);
     Evaluation result{Matrix::Zero(shape.horizon + 1, shape.states), 0.0};
-    for (Step h = shape.horizon - 1; h >= 0; --h) {
-        const double* const probabilities = model.probabilities(h).data();
-        const double* const rewards = reward.at(h).data();
-        const bool last = h + 1 == shape.horizon;
+    const auto back_up = [&](detail::NoScratch, Step h, State first, State last) {
+        const double* const next = of_steps[at((h + 1) % 2)].data();
+        double* const value = of_steps[at(h % 2)].data();
+        if (h + 1 < shape.horizon)
+            evaluate_states<true>(model, law, reward, h, {first, last}, next, value);
+        else
+            evaluate_states<false>(model, law, reward, h, {first, last}, next, value);
         double* const row = result.values.data() + h;
-        for (State s = 0; s < shape.states; ++s) {
-            double total = 0;
-            law.for_each(h, s, [&](Action a, double probability) {
-                const Index pair = shape.pair(s, a);
-                double earned = rewards[pair];
-                if (!last) {
-                    earned += expect_entries(probabilities, targets, successors.first_entry(pair),
-                                             successors.first_entry(pair + 1), next.data());
-                }
-                total += probability * earned;
-            });
-            value[static_cast<std::size_t>(s)] = total;
-            row[s * (shape.horizon + 1)] = total;
-        }
-        std::swap(value, next);
-    }
-    result.value = model.start().expect(next);
+        for (State s = first; s < last; ++s) row[s * (shape.horizon + 1)] = value[s];
+    };
+    const detail::Sweep sweep(shape, threads, pairs_a_backup);
+    sweep.backwards(shape.horizon - 1, detail::no_scratch, back_up);
+    result.value = model.start().expect(of_steps[0]);
     return result;
 }
 
-Matrix occupancy(const TransitionModel& model, const Policy& policy) {
+Matrix occupancy(const TransitionModel& model, const Policy& policy, Threads threads) {
     const Shape& shape = model.shape();
     expect_same_shape(shape, policy.shape(), "policy");
-    const SuccessorMap& successors = model.successors();
-    const std::int32_t* const targets = successors.targets().data();
     const ActionLaw law(policy);
-
-    std::vector<double> here(static_cast<std::size_t>(shape.states), 0.0);
-    std::vector<double> next(here.size());
-    for (const auto& [state, probability] : model.start().atoms()) {
-        here[static_cast<std::size_t>(state)] += probability;
-    }
+    std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the one before
+    for (std::vector<double>& reached : of_steps) reached.resize(at(shape.states), 0.0);
+    for (const auto& [state, probability] : model.start().atoms()) of_steps[0][at(state)] += probability;
     Matrix result = Matrix::Zero(shape.horizon, shape.pairs());
-    for (Step h = 0; h < shape.horizon; ++h) {
-        const double* const probabilities = model.probabilities(h).data();
-        double* const row = result.data() + h;
-        std::fill(next.begin(), next.end(), 0.0);
-        for (State s = 0; s < shape.states; ++s) {
-            const double reached = here[static_cast<std::size_t>(s)];
-            if (!(reached > 0)) continue;
-            law.for_each(h, s, [&](Action a, double probability) {
-                const Index pair = shape.pair(s, a);
-                const double mass = reached * probability;
-                row[pair * shape.horizon] = mass;
-                for (Index entry = successors.first_entry(pair); entry < successors.first_entry(pair + 1);
-                     ++entry) {
-                    next[static_cast<std::size_t>(targets[entry])] += mass * probabilities[entry];
-                }
-            });
-        }
-        std::swap(here, next);
-    }
+    const detail::Sweep sweep(shape, threads, pairs_a_backup);
+    const auto arrive = [&](detail::NoScratch, Step h, State first, State last) {
+        const double* const here = of_steps[at(h % 2)].data();
+        double* const next = of_steps[at((h + 1) % 2)].data();
+        if (h + 1 == shape.horizon)
+            stay(law, h, {first, last}, here, result.data() + h);
+        else if (sweep.chunks() == 1)
+            pass_on<true>(model, law, h, {first, last}, here, next, result.data() + h);
+        else
+            pass_on<false>(model, law, h, {first, last}, here, next, result.data() + h);
+    };
+    sweep.forwards(shape.horizon, detail::no_scratch, arrive);
     return result;
 }
 

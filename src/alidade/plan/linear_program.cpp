@@ -110,8 +110,9 @@ Plan LinearProgramPlanner::do_plan(const TransitionModel& model, const Reward& r
     double upper = model.start().expect(std::span<const double>(values.data(), states));
     for (Step h = 0; h < shape.horizon; ++h) {
         const std::size_t first = static_cast<std::size_t>(h) * states;
-        optimal_backup(model, reward, h, h + 1 == shape.horizon ? nullptr : values.data() + first + states,
-                       backed_up.data(), actions.data() + first);
+        optimal_backup(model, reward, h, {0, shape.states},
+                       h + 1 == shape.horizon ? nullptr : values.data() + first + states, backed_up.data(),
+                       actions.data() + first);
         double shortfall = 0;
         for (std::size_t s = 0; s < states; ++s) {
             shortfall = std::max(shortfall, backed_up[s] - values[first + s]);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "alidade/error.hpp"
+#include "alidade/model/sweep.hpp"
 #include "alidade/plan/backup.hpp"
 #include "alidade/plan/evaluation.hpp"
 
@@ -33,10 +34,14 @@ Improvement improve(const TransitionModel& model, const Reward& reward, const Po
     Improvement result;
     result.actions.resize(static_cast<std::size_t>(shape.horizon) * states);
     std::vector<double> best(states);
+    const detail::Sweep sweep(shape, 1, pairs_a_backup);
     for (Step h = shape.horizon - 1; h >= 0; --h) {
         const std::vector<double> next = row_of(values, h + 1);
         std::int32_t* const row = result.actions.data() + static_cast<std::size_t>(h) * states;
-        optimal_backup(model, reward, h, h + 1 == shape.horizon ? nullptr : next.data(), best.data(), row);
+        sweep.backwards(0, detail::no_scratch, [&](detail::NoScratch, Step, State first, State last) {
+            optimal_backup(model, reward, h, {first, last}, h + 1 == shape.horizon ? nullptr : next.data(),
+                           best.data(), row);
+        });
         double largest = 0;
         for (State s = 0; s < shape.states; ++s) {
             const double gain = best[static_cast<std::size_t>(s)] - values(h, s);
