@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "alidade/confidence/value_regression.hpp"
-#include "alidade/explore/task.hpp"
+#include "alidade/model/task.hpp"
 #include "support/random_models.hpp"
 #include "support/signed_features.hpp"
 

@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "alidade/certify/reward_free.hpp"
+#include "alidade/confidence/confidence_set.hpp"
 #include "alidade/confidence/learned_model.hpp"
+#include "alidade/model/task.hpp"
+#include "alidade/width/width.hpp"
 
 namespace alidade {
 
@@ -14,5 +17,17 @@ struct Knowledge {
     RewardFreeCertificate certificate;
     std::int64_t episodes = 0;  ///< episodes that the confidence sets rest on
 };
+
+struct CertifyOptions {
+    double delta = 0.1;         ///< probability that some set misses its true weights, in (0, 1)
+    WidthOptions widths;        ///< effort for the widths
+    int threads = 1;            ///< at least one; results do not depend on it
+    std::int64_t episodes = 0;  ///< that the sets rest on
+};
+
+/// What confidence sets support, wherever they come from: the model, and the least of all certificates that
+/// apply. There is one set for each learned step, or one if the task is homogeneous; together they hold the
+/// true weights with probability 1 - delta, of a truth that is the task's misspecification off its mixtures.
+Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const CertifyOptions& options);
 
 }  // namespace alidade

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "alidade/confidence/confidence_set.hpp"
 #include "alidade/convex/support.hpp"
 #include "alidade/estimate/maximum_likelihood.hpp"
 #include "alidade/model/counts.hpp"
+#include "alidade/model/task.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -32,6 +34,9 @@ struct LikelihoodSetOptions {
     /// [likelihood §2].
     std::vector<double> predicted;
 };
+
+/// Why likelihoods give no sets for a task; empty if they do.
+std::string likelihood_refusal(const Task& task);
 
 /// The transitions of every confidence set: one for each learned step, or one of all steps. Throws
 /// InvalidArgument unless the counts are over the features' successors.

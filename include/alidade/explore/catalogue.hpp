@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "alidade/explore/explorer.hpp"
-#include "alidade/explore/task.hpp"
+#include "alidade/model/task.hpp"
 
 namespace alidade {
 

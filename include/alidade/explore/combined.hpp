@@ -6,7 +6,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/hoeffding.hpp"
 #include "alidade/explore/likelihood.hpp"
-#include "alidade/explore/task.hpp"
+#include "alidade/model/task.hpp"
 
 namespace alidade {
 

@@ -11,7 +11,7 @@
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/run_contradiction.hpp"
-#include "alidade/explore/task.hpp"
+#include "alidade/model/task.hpp"
 
 namespace alidade {
 

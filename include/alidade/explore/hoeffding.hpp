@@ -8,7 +8,7 @@
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/explore/explorer.hpp"
-#include "alidade/explore/task.hpp"
+#include "alidade/model/task.hpp"
 #include "alidade/model/tangent_space.hpp"
 
 namespace alidade {

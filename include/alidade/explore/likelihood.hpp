@@ -8,7 +8,7 @@
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/explore/explorer.hpp"
-#include "alidade/explore/task.hpp"
+#include "alidade/model/task.hpp"
 
 namespace alidade {
 
@@ -60,9 +60,6 @@ private:
     std::vector<double> log_det_;      // of every J
     bool replan_due_ = true;
 };
-
-/// Why the likelihood route is closed to a task; empty if it is open.
-std::string likelihood_refusal(const Task& task);
 
 /// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or
 /// none. Throws InvalidArgument where `likelihood_refusal` says why: of signed features, or of a truth that

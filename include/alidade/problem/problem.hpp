@@ -11,6 +11,7 @@
 #include "alidade/model/reward.hpp"
 #include "alidade/model/shape.hpp"
 #include "alidade/model/start_law.hpp"
+#include "alidade/model/task.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -78,5 +79,8 @@ private:
     Shape shape_;
     ParameterSet parameters_;
 };
+
+/// The part of a problem that exploration sees.
+Task task_of(const Problem& problem);
 
 }  // namespace alidade

@@ -192,6 +192,18 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
 
 }  // namespace
 
+std::string likelihood_refusal(const Task& task) {
+    if (task.features->kind() != FeatureKind::base_models)
+        return "problem has general signed features; the likelihood of a transition needs base models "
+               "([[base]] in problem.toml); the algorithm hoeffding serves both";
+    if (task.misspecification != 0)
+        return fmt::format(
+            "problem has a misspecification of {}; the likelihood route needs an exact mixture; the "
+            "algorithm hoeffding serves both",
+            task.misspecification);
+    return {};
+}
+
 double determinant_regret(const LikelihoodRows& rows, const Vector& weights, bool thorough) {
     double least = std::numeric_limits<double>::infinity();
     // All are bounds of one and the same mixture, so the least may be taken.

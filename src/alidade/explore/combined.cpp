@@ -6,7 +6,6 @@
 #include "alidade/confidence/intersection.hpp"
 #include "alidade/error.hpp"
 #include "record_field.hpp"
-#include "set_knowledge.hpp"
 
 namespace alidade {
 
@@ -65,8 +64,9 @@ Knowledge combine(const Task& task, const ExplorerOptions& options, const WidthO
     for (std::size_t k = 0; k < regression.learned.sets().size(); ++k)
         common.push_back(intersection(regression.learned.sets()[k], likelihood.learned.sets()[k]));
     const std::int64_t episodes = likelihood.episodes;
-    Knowledge best =
-        detail::knowledge_of(task, std::move(common), options.delta, effort, options.threads, episodes);
+    Knowledge best = certify(
+        task, std::move(common),
+        {.delta = options.delta, .widths = effort, .threads = options.threads, .episodes = episodes});
     for (Knowledge* part : {&likelihood, &regression}) {
         if (part->certificate.bound >= best.certificate.bound) continue;
         part->certificate.failure_probability = options.delta;

@@ -1,7 +1,5 @@
 #include "alidade/explore/likelihood.hpp"
 
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
@@ -12,7 +10,6 @@
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/likelihood.hpp"
 #include "fisher_pass.hpp"
-#include "set_knowledge.hpp"
 
 namespace alidade {
 
@@ -35,20 +32,6 @@ void require_counts_of(const Task& task, const Counts& counts) {
 }
 
 }  // namespace
-
-std::string likelihood_refusal(const Task& task) {
-    if (task.features->kind() != FeatureKind::base_models)
-        return "problem has general signed features; the likelihood of a transition needs base models "
-               "([[base]] in "
-               "problem.toml); the algorithm hoeffding serves both";
-    if (task.misspecification != 0)
-        return fmt::format(
-            "problem has a misspecification of {}; the likelihood route needs an exact mixture; the "
-            "algorithm "
-            "hoeffding serves both",
-            task.misspecification);
-    return {};
-}
 
 LikelihoodExplorer::LikelihoodExplorer(Task task, ExplorerOptions options)
     : task_(std::move(task)),
@@ -209,8 +192,11 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts, const Exp
     std::vector<ConfidenceSet> ellipsoids;
     ellipsoids.reserve(sets.size());
     for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
-    return detail::knowledge_of(task, std::move(ellipsoids), options.delta, effort, options.threads,
-                                counts.episodes());
+    return certify(task, std::move(ellipsoids),
+                   {.delta = options.delta,
+                    .widths = effort,
+                    .threads = options.threads,
+                    .episodes = counts.episodes()});
 }
 
 }  // namespace alidade

@@ -112,4 +112,9 @@ MixtureModel Problem::true_model() const {
     return MixtureModel(parts_.features, parts_.horizon, parts_.start, *parts_.truth);
 }
 
+Task task_of(const Problem& problem) {
+    return {problem.shared_features(), problem.shape().horizon, problem.start(), problem.homogeneous(),
+            problem.misspecification()};
+}
+
 }  // namespace alidade

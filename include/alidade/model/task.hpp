@@ -1,15 +1,14 @@
 #pragma once
 
 #include "alidade/model/feature_map.hpp"
-#include "alidade/model/parameter_set.hpp"
 #include "alidade/model/shape.hpp"
 #include "alidade/model/start_law.hpp"
-#include "alidade/problem/problem.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
 
-/// What an explorer may know of a problem: no reward and no truth, by type.
+/// What may be known of a problem before its system is tried: no reward and no truth, by type. Explorers and
+/// certificates see nothing else of it.
 struct Task {
     SharedFeatures features;
     Index horizon = 1;  ///< H >= 1
@@ -19,8 +18,5 @@ struct Task {
 
     Shape shape() const { return {features->states(), features->actions(), horizon}; }
 };
-
-/// The part of a problem that exploration sees.
-Task task_of(const Problem& problem);
 
 }  // namespace alidade
