@@ -17,7 +17,7 @@ int main() {
     const alidade::Knowledge& knowledge = exploration.best();
     fmt::print("any reward: loss at most {:.4f}\n", knowledge.certificate.bound);
     for (const alidade::NamedReward& named : problem.rewards()) {
-        const auto plan = alidade::backward_induction(knowledge.learned.model(), named.reward);
+        const auto plan = alidade::backward_induction(knowledge.learned->model(), named.reward);
         const auto claim = alidade::certify_reward(knowledge, named.reward, plan.policy);
         fmt::print("{}: value in [{:.4f}, {:.4f}], loss at most {:.4f}\n", named.name, claim.value.lower,
                    claim.value.upper, claim.loss_bound);

@@ -31,7 +31,7 @@ int main() {
     fmt::print("any reward: loss at most {:.4f} of {}\n", knowledge.certificate.bound,
                problem.shape().horizon);
     for (const alidade::NamedReward& named : problem.rewards()) {
-        const auto plan = alidade::backward_induction(knowledge.learned.model(), named.reward);
+        const auto plan = alidade::backward_induction(knowledge.learned->model(), named.reward);
         const auto claim = alidade::certify_reward(knowledge, named.reward, plan.policy);
         fmt::print("{}: value in [{:.4f}, {:.4f}], loss at most {:.4f}\n", named.name, claim.value.lower,
                    claim.value.upper, claim.loss_bound);

@@ -129,8 +129,8 @@ private:
 
     std::map<std::string, Losses> certify(Outcome& outcome) {
         const Knowledge knowledge = explorer_->knowledge();
-        const LearnedModel& learned = knowledge.learned;
-        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        const LearnedModel& learned = *knowledge.learned;
+        const DeviationTable deviations = DeviationTable::of(learned);
         std::map<std::string, Losses> result;
         for (const Reward& reward : rewards_) {
             const Policy plan = backward_induction(learned.model(), reward).policy;
@@ -149,8 +149,9 @@ private:
     }
 
     Widths measure_widths() {
-        const LearnedModel learned = explorer_->knowledge().learned;
-        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        const Knowledge knowledge = explorer_->knowledge();
+        const LearnedModel& learned = *knowledge.learned;
+        const DeviationTable deviations = DeviationTable::of(learned);
         const auto mean = [&](const Matrix& values) {
             const Vector first = values.row(0).transpose();
             return learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});

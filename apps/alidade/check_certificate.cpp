@@ -84,7 +84,7 @@ int check_certificate(const std::string& folder, int threads, const Console& con
                          shell_path(folder))});
     std::vector<Finding> findings =
         referee::examine(referee_case(store.problem(), store.options().delta, *checkpoint, *loaded.result,
-                                      loaded.knowledge.learned.model().weights()));
+                                      loaded.knowledge.mixture("a table of weights").model().weights()));
     if (checkpoint->contradiction)
         findings.push_back({"model check", Verdict::not_confirmed, {}, {}, checkpoint->contradiction->what});
     if (console.json())

@@ -56,7 +56,7 @@ RunStore fresh_run(const DemoArguments& given) {
 }
 
 std::vector<DemoPlan> plan_all(const Problem& problem, const Knowledge& knowledge) {
-    const MixtureModel& model = knowledge.learned.model();
+    const TransitionModel& model = knowledge.learned->model();
     const MixtureModel truth = problem.true_model();
     std::vector<DemoPlan> plans;
     for (const NamedReward& named : problem.rewards()) {

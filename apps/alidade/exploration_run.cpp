@@ -229,7 +229,7 @@ ordered_json to_json(const Explored& explored, const RunStore& store, const Goal
     object["horizon"] = store.problem().shape().horizon;
     object["certificate"] = to_json(explored.knowledge.certificate);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
-    object["weights"] = weights_json(explored.knowledge.learned.model());
+    object["weights"] = weights_json(explored.knowledge.mixture("a table of weights").model());
     add_standing(object, explored.standing, store.problem());
     object["trace"] = ordered_json::array();
     for (const TracePoint& point : explored.trace)
@@ -258,7 +258,7 @@ std::string describe(const Explored& explored, const RunStore& store, const Cons
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
-        text += describe_weights(explored.knowledge.learned.model(), console) + "\n";
+        text += describe_weights(explored.knowledge.mixture("a table of weights").model(), console) + "\n";
     if (const std::string parts = describe(explored.knowledge.certificate.contributions, problem, console);
         !parts.empty())
         text += parts + "\n";

@@ -75,7 +75,7 @@ void require_free(const ExportArguments& given) {
 }
 
 LayeredOptions layered_options(const ExportArguments& given, const Problem& problem,
-                               const LearnedModel& learned, const Console& console) {
+                               const LearnedMixture& learned, const Console& console) {
     LayeredOptions options;
     options.view = kind_of(given.view);
     options.unroll = !given.stationary;
@@ -98,7 +98,7 @@ LayeredOptions layered_options(const ExportArguments& given, const Problem& prob
     return options;
 }
 
-std::string claim_of(const LearnedModel& learned, BranchKind view) {
+std::string claim_of(const LearnedMixture& learned, BranchKind view) {
     const double zeta = learned.misspecification();
     switch (view) {
         case BranchKind::point:
@@ -167,7 +167,7 @@ void check_arguments(const ExportArguments& given, const ModelFormat& format, co
     require_free(given);
 }
 
-void report(const ExportArguments& given, const LearnedModel& learned, const ExplicitHeader& header,
+void report(const ExportArguments& given, const LearnedMixture& learned, const ExplicitHeader& header,
             const ModelFormat& format, const Written& written, const ModelStanding& model,
             const Console& console) {
     const Index steps =
@@ -229,7 +229,7 @@ int export_model(const ExportArguments& given, const Console& console) {
     if (standing.contradiction && !standing.despite)
         throw refusal(*standing.contradiction, given.folder, "nothing was written");
     insist(standing, console);
-    const LearnedModel& learned = knowledge.learned;
+    const LearnedMixture& learned = knowledge.mixture("an export");
     const auto options = layered_options(given, problem, learned, console);
     const auto view =
         explaining({fmt::format("the model of run folder '{}'", given.folder),

@@ -191,7 +191,7 @@ ordered_json object_of(const Learned& learned, const RunStore& store, const Lear
     object["horizon"] = store.problem().shape().horizon;
     object["certificate"] = to_json(learned.knowledge.certificate);
     object["contributions"] = to_json(learned.knowledge.certificate.contributions, store.problem());
-    object["weights"] = weights_json(learned.knowledge.learned.model());
+    object["weights"] = weights_json(learned.knowledge.mixture("a table of weights").model());
     add_standing(object, learned.standing, store.problem());
     object["seconds"] = {{"total", learned.result.timings.total},
                          {"read", learned.read_seconds},
@@ -212,7 +212,7 @@ std::string text_of(const Learned& learned, const RunStore& store, const Console
     if (const std::string standing = describe(learned.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
-        text += describe_weights(learned.knowledge.learned.model(), console) + "\n";
+        text += describe_weights(learned.knowledge.mixture("a table of weights").model(), console) + "\n";
     if (const std::string parts = describe(learned.knowledge.certificate.contributions, problem, console);
         !parts.empty())
         text += parts + "\n";

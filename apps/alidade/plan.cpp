@@ -83,10 +83,10 @@ ordered_json plan_json(const Planned& planned, const RewardCertificate& certific
 int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoice& planner,
              const PlanBasis& basis, const Console& console) {
     const auto& [problem, knowledge, standing] = basis;
-    const Shape& shape = knowledge.learned.shape();
+    const Shape& shape = knowledge.learned->shape();
     const RewardScale& scale = reward.scaled.scale;
     const std::optional<Planned> planned =
-        plan_for(planner, given.planner, reward, knowledge.learned, console);
+        plan_for(planner, given.planner, reward, *knowledge.learned, console);
     if (!planned) {
         console.say("Interrupted; the planner's command was killed, and nothing was written.");
         return 130;
@@ -144,7 +144,8 @@ std::string describe_batch(const PlanArguments& given, const std::vector<ChosenR
     for (std::size_t i = 0; i < outcome.certificates.size(); ++i) {
         const RewardScale& scale = rewards[i].scaled.scale;
         std::vector<std::string> cells{rewards[i].name};
-        for (std::string& cell : certificate_cells(outcome.certificates[i], knowledge.learned.shape(), scale))
+        for (std::string& cell :
+             certificate_cells(outcome.certificates[i], knowledge.learned->shape(), scale))
             cells.push_back(std::move(cell));
         if (robust) {
             cells.push_back(rounded(scale.scale * std::max(0.0, plans[i].caution->cost())));
@@ -172,7 +173,7 @@ int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewar
         knowledge, rewards.size(),
         [&](std::size_t i) -> std::optional<RewardQuestion> {
             std::optional<Planned> planned =
-                plan_for(planner, given.planner, rewards[i], knowledge.learned, console);
+                plan_for(planner, given.planner, rewards[i], *knowledge.learned, console);
             if (!planned) return std::nullopt;
             plans.push_back(std::move(*planned));
             const Policy& policy = plans.back().plan.policy;
@@ -185,7 +186,7 @@ int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewar
         object["plans"] = ordered_json::array();
         for (std::size_t i = 0; i < outcome.certificates.size(); ++i) {
             ordered_json plan =
-                plan_json(plans[i], outcome.certificates[i], given, rewards[i], knowledge.learned.shape());
+                plan_json(plans[i], outcome.certificates[i], given, rewards[i], knowledge.learned->shape());
             plan["method"] = best_method(outcome.certificates[i]);
             if (!files.empty()) plan["file"] = files[i].string();
             object["plans"].push_back(std::move(plan));

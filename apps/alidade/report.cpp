@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view marker = "<!-- Written by alidade demo. -->";
 
 Table weights_table(const Explored& explored, const RunStore& store) {
-    const MixtureModel& learned = explored.knowledge.learned.model();
+    const MixtureModel& learned = explored.knowledge.mixture("a table of weights").model();
     const MixtureModel truth = store.problem().true_model();
     std::vector<Table::Column> columns{{"step"}};
     for (const std::string& name : learned.features().names()) columns.push_back({name});

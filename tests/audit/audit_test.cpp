@@ -26,8 +26,8 @@ TEST(Audit, LossIsThatOfTheExactPlan) {
     const MixtureModel truth = support::adversarial_truth(knowledge, 3);
     Stream random = support::test_stream(4);
     const Reward reward = support::random_reward(random, sizes.shape);
-    const Policy plan = backward_induction(knowledge.learned.model(), reward).policy;
-    EXPECT_DOUBLE_EQ(true_loss(knowledge.learned, truth, reward),
+    const Policy plan = backward_induction(knowledge.mixture().model(), reward).policy;
+    EXPECT_DOUBLE_EQ(true_loss(knowledge.mixture(), truth, reward),
                      backward_induction(truth, reward).value - evaluate(truth, plan, reward).value);
 }
 

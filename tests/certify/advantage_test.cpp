@@ -29,7 +29,7 @@ double method(const RewardCertificate& certificate, std::string_view name) {
 
 /// A learned model of a random kind: base models or signed features, sets from regression or likelihood, few
 /// or many data, pooled or not.
-LearnedModel random_learned(std::uint64_t seed) {
+LearnedMixture random_learned(std::uint64_t seed) {
     Stream random = support::test_stream(seed, 50);
     const Shape shape{2 + sample_index(random, 3), 2 + sample_index(random, 2), 1 + sample_index(random, 5)};
     const double information = std::pow(10.0, static_cast<double>(seed % 7));
@@ -39,7 +39,7 @@ LearnedModel random_learned(std::uint64_t seed) {
         Matrix weights = Matrix::Zero(shape.horizon, 3);
         weights.col(0).setOnes();
         const MixtureModel truth(features, shape.horizon, StartLaw(0), weights);
-        return support::knowledge_about(truth, seed, information).learned;
+        return support::knowledge_about(truth, seed, information).mixture();
     }
     const support::RandomSizes sizes{.shape = shape,
                                      .features = 2 + sample_index(random, 4),
@@ -49,11 +49,11 @@ LearnedModel random_learned(std::uint64_t seed) {
                                      .concentration = seed % 3 == 0 ? 0.3 : 2.0};
     const MixtureModel truth = support::random_model(random, sizes);
     if (sample_index(random, 2) == 0) return support::likelihood_model(truth, random, information);
-    return support::knowledge_about(truth, seed, information).learned;
+    return support::knowledge_about(truth, seed, information).mixture();
 }
 
-std::vector<Policy> policies_for(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward,
-                                 Stream& random) {
+std::vector<Policy> policies_for(const LearnedMixture& learned, const MixtureModel& truth,
+                                 const Reward& reward, Stream& random) {
     return {backward_induction(learned.model(), reward).policy, backward_induction(truth, reward).policy,
             support::random_deterministic_policy(random, learned.shape()),
             support::random_stochastic_policy(random, learned.shape())};
@@ -64,9 +64,9 @@ TEST(Advantage, BoundsTheLossAndTheValueForEveryMember) {
     double tightest = 0, value_tightest = 0;
     Index zeros = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         const Shape& shape = learned.shape();
-        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        const DeviationTable deviations = DeviationTable::of(learned);
         Stream random = support::test_stream(seed, 51);
         std::vector<MixtureModel> truths;
         for (int k = 0; k < 5; ++k) truths.push_back(support::random_member(learned, random, k % 3 == 2));
@@ -105,13 +105,13 @@ TEST(Advantage, BoundsTheLossAndTheValueForEveryMember) {
 // model leads to. 160 models x 3 truths x 2 rewards x 4 policies.
 TEST(Advantage, HoldsForTruthsThatAreNoMixtures) {
     for (std::uint64_t seed = 0; seed < 160; ++seed) {
-        const LearnedModel exact = random_learned(seed);
+        const LearnedMixture exact = random_learned(seed);
         const Shape& shape = exact.shape();
         Stream random = support::test_stream(seed, 52);
         const double zeta = std::pow(10.0, -1 - static_cast<double>(seed % 3));
-        const LearnedModel learned(exact.model().shared_features(), shape.horizon, exact.model().start(),
-                                   exact.homogeneous(), exact.sets(), exact.delta(), zeta);
-        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        const LearnedMixture learned(exact.model().shared_features(), shape.horizon, exact.model().start(),
+                                     exact.homogeneous(), exact.sets(), exact.delta(), zeta);
+        const DeviationTable deviations = DeviationTable::of(learned);
         for (int k = 0; k < 3; ++k) {
             const MixtureModel mixture = support::random_member(learned, random, k == 2);
             // One base model a step, and weights that choose it.
@@ -161,7 +161,7 @@ TEST(Advantage, HoldsForTruthsThatAreNoMixtures) {
 TEST(Advantage, IsNeverAboveThePlainBoundAndNearItsSquareWithManyData) {
     double plain = 0, advantage = 0;
     for (std::uint64_t seed = 0; seed < 80; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         Stream random = support::test_stream(seed, 53);
         const Reward reward = support::random_reward(random, learned.shape());
         const RewardCertificate certificate =
@@ -187,7 +187,7 @@ SharedFeatures two_doors() {
 // advantage over action 1 is at least .5, so the plan is optimal, and V_up - V_lo = .2 cannot say so.
 TEST(Advantage, ProvesAPlanExactlyOptimal) {
     const MixtureModel truth(two_doors(), 2, StartLaw(0), Matrix::Constant(2, 2, 0.5));
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     const Reward reward(truth.shape(), {0, 0, 0, 0, 0, 0, 1, 1});
     const Policy best = Policy::deterministic(truth.shape(), {0, 0, 0, 0});
     const RewardCertificate certificate = certify_reward(learned, reward, best);
@@ -217,7 +217,7 @@ TEST(Advantage, CancelsWhatIsUnknownLater) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(3, 2, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     std::vector<double> rewards(18, 0.0);
     rewards[0] = 0.1;
     rewards[16] = rewards[17] = 1;
@@ -235,7 +235,7 @@ TEST(Advantage, CancelsWhatIsUnknownLater) {
 
 TEST(Advantage, IsExactForOneStep) {
     const MixtureModel truth = support::random_model(4, {.shape = {3, 3, 1}, .features = 2, .successors = 2});
-    const LearnedModel learned = support::knowledge_about(truth, 4, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 4, 0).mixture();
     Stream random = support::test_stream(4, 54);
     const Reward reward = support::random_reward(random, truth.shape());
     EXPECT_EQ(certify_reward(learned, reward, backward_induction(truth, reward).policy).loss_bound, 0);
@@ -246,12 +246,12 @@ TEST(Advantage, IsExactForOneStep) {
 
 TEST(Deviation, ByEigenvaluesIsAboveTheExactOneAndNotFar) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         const FeatureMap& features = learned.model().features();
         const TangentFeatures tangent(features, ParameterSet::of(features).space());
         WidthTable widths(static_cast<Index>(learned.sets().size()), features);
         bracket_widths(features, tangent, learned.sets(), {}, 1, widths);
-        const DeviationTable exact(learned, widths), quick = DeviationTable::by_eigenvalues(learned);
+        const DeviationTable exact(learned, widths), quick = DeviationTable::of(learned);
         for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
             for (Index pair = 0; pair < learned.shape().pairs(); ++pair) {
                 EXPECT_GE(quick.at(h, pair), exact.at(h, pair) - 1e-12) << "seed " << seed;

@@ -22,7 +22,7 @@ namespace {
 
 /// What the value of a policy depends on, with one row of tangent coordinates a set.
 struct Question {
-    LearnedModel learned;
+    LearnedMixture learned;
     Reward reward;
     Policy policy;
 };
@@ -43,7 +43,7 @@ double extreme_mean(std::vector<double> law, const std::vector<double>& values, 
 }
 
 double extreme_value(const Question& question, const Matrix& points, double sign) {
-    const LearnedModel& learned = question.learned;
+    const LearnedMixture& learned = question.learned;
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     std::vector<double> next(at(shape.states), 0.0), now(next), law(next);
@@ -148,9 +148,9 @@ Question random_question(Stream& random, std::uint64_t seed) {
         sets.emplace_back(parameters, estimate_with(member + off, precision), radius);
     }
     const double off = seed % 5 < 2 ? 0.0 : std::pow(10.0, -3 + 2.5 * sample_uniform(random));
-    LearnedModel learned(std::make_shared<const FeatureMap>(std::move(features)), shape.horizon,
-                         seed % 4 == 0 ? StartLaw(0) : StartLaw({{0, 0.3}, {1, 0.7}}), pooled, sets, 0.1,
-                         off);
+    LearnedMixture learned(std::make_shared<const FeatureMap>(std::move(features)), shape.horizon,
+                           seed % 4 == 0 ? StartLaw(0) : StartLaw({{0, 0.3}, {1, 0.7}}), pooled, sets, 0.1,
+                           off);
     Reward reward = seed % 2 == 0 ? support::random_reward(random, shape)
                                   : support::random_sparse_reward(random, shape, 0.4);
     Policy policy = seed % 3 == 1 ? support::random_deterministic_policy(random, shape)
@@ -166,8 +166,8 @@ TEST(ValueInterval, ContainsTheValuesOfLawsOffTheMixtures) {
         const Question question = random_question(random, seed);
         const auto& [learned, reward, policy] = question;
         const Interval reported = certify_reward(learned, reward, policy).value;
-        const Interval shared = advantage_bounds(learned, DeviationTable::by_eigenvalues(learned), reward,
-                                                 policy, value_bounds(learned, reward, policy))
+        const Interval shared = advantage_bounds(learned, DeviationTable::of(learned), reward, policy,
+                                                 value_bounds(learned, reward, policy))
                                     .value;
         for (const double sign : {1.0, -1.0}) {
             const double reached = climbed_value(question, random, sign);
@@ -200,11 +200,11 @@ TEST(ValueInterval, CountsStatesThatOnlyLawsOffTheMixturesReach) {
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(4, 1, std::vector{a, b}));
     const ConfidenceSet all(ParameterSet::of(*features),
                             estimate_with(Vector::Zero(1), Matrix::Identity(1, 1)), 2);
-    const LearnedModel learned(features, 3, StartLaw(0), false, {all, all}, 0.1, 0.1);
+    const LearnedMixture learned(features, 3, StartLaw(0), false, {all, all}, 0.1, 0.1);
     const Reward reward(learned.shape(), {0, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0, 0, 1, 0});
     const Policy policy = Policy::uniform(learned.shape());
     EXPECT_GE(certify_reward(learned, reward, policy).value.upper, 0.64);
-    EXPECT_GE(advantage_bounds(learned, DeviationTable::by_eigenvalues(learned), reward, policy,
+    EXPECT_GE(advantage_bounds(learned, DeviationTable::of(learned), reward, policy,
                                value_bounds(learned, reward, policy))
                   .value.upper,
               0.64);

@@ -19,20 +19,20 @@ namespace {
 
 const support::RandomSizes sizes{.shape = {4, 2, 4}, .features = 3, .successors = 3};
 
-LearnedModel off_by(const LearnedModel& exact, double misspecification) {
-    return LearnedModel(exact.model().shared_features(), exact.shape().horizon, exact.model().start(),
-                        exact.homogeneous(), exact.sets(), exact.delta(), misspecification);
+LearnedMixture off_by(const LearnedMixture& exact, double misspecification) {
+    return LearnedMixture(exact.model().shared_features(), exact.shape().horizon, exact.model().start(),
+                          exact.homogeneous(), exact.sets(), exact.delta(), misspecification);
 }
 
 class Conditions : public testing::Test {
 protected:
     const Knowledge knowledge_ = support::knowledge_about(support::random_model(3, sizes), 3, 50);
-    const LearnedModel& learned_ = knowledge_.learned;
+    const LearnedMixture& learned_ = knowledge_.mixture();
     const Reward reward_ = Reward::constant(sizes.shape, 0.5);
     const Policy policy_ = Policy::uniform(sizes.shape);
 
-    void expect_refused(const LearnedModel& learned, const DeviationTable& table) const {
-        const ErrorRecursion cap = model_recursion(learned_, DeviationTable::by_eigenvalues(learned_));
+    void expect_refused(const LearnedMixture& learned, const DeviationTable& table) const {
+        const ErrorRecursion cap = model_recursion(learned_, DeviationTable::of(learned_));
         const ValueBounds bounds = value_bounds(learned, reward_, policy_);
         EXPECT_THROW(certify_reward_free(learned, table), InvalidArgument);
         EXPECT_THROW(model_recursion(learned, table), InvalidArgument);
@@ -45,12 +45,12 @@ protected:
 };
 
 TEST_F(Conditions, DeviationsMustContainTheMisspecification) {
-    const DeviationTable exact = DeviationTable::by_eigenvalues(learned_);
-    const LearnedModel off = off_by(learned_, 0.999);
+    const DeviationTable exact = DeviationTable::of(learned_);
+    const LearnedMixture off = off_by(learned_, 0.999);
     expect_refused(off, exact);
     expect_refused(off_by(learned_, 0.01),
                    DeviationTable(sizes.shape.pairs(), false, std::vector<double>(at(3 * 8), 0.0)));
-    EXPECT_NO_THROW(certify_reward_free(off, DeviationTable::by_eigenvalues(off)));
+    EXPECT_NO_THROW(certify_reward_free(off, DeviationTable::of(off)));
 }
 
 TEST_F(Conditions, DeviationsMustBeOfTheModel) {
@@ -64,7 +64,7 @@ TEST_F(Conditions, DeviationsMustBeOfTheModel) {
 
 // KL is at most chi-square, never the other way round.
 TEST_F(Conditions, OneDivergenceIsNotTakenForTheOther) {
-    const DeviationTable deviations = DeviationTable::by_eigenvalues(learned_);
+    const DeviationTable deviations = DeviationTable::of(learned_);
     const DivergenceTable kl(learned_, Divergence::kl), chi(learned_, Divergence::chi_square);
     const ErrorRecursion cap = model_recursion(learned_, deviations);
     EXPECT_THROW(total_variance_recursion(learned_, deviations, kl, cap, {}), InvalidArgument);
@@ -73,9 +73,9 @@ TEST_F(Conditions, OneDivergenceIsNotTakenForTheOther) {
     EXPECT_THROW(divergence_recursion(learned_, chi), InvalidArgument);
     EXPECT_NO_THROW(total_variance_bound(learned_, deviations, chi, cap));
     // A truth that is off its mixture may be infinitely far from the model.
-    const LearnedModel off = off_by(learned_, 0.01);
+    const LearnedMixture off = off_by(learned_, 0.01);
     EXPECT_THROW(trajectory_kl_recursion(off, kl), InvalidArgument);
-    EXPECT_THROW(total_variance_bound(off, DeviationTable::by_eigenvalues(off), chi, cap), InvalidArgument);
+    EXPECT_THROW(total_variance_bound(off, DeviationTable::of(off), chi, cap), InvalidArgument);
     const ErrorRecursion small{Matrix::Zero(2, 4), {}};
     EXPECT_THROW(total_variance_bound(learned_, deviations, chi, small), InvalidArgument);
     EXPECT_THROW(hybrid_recursion(learned_, deviations, small), InvalidArgument);
@@ -84,7 +84,7 @@ TEST_F(Conditions, OneDivergenceIsNotTakenForTheOther) {
 TEST_F(Conditions, SetsMustBeAboutTheModelsWeights) {
     const auto& model = learned_.model();
     const auto build = [&](const SharedFeatures& features) {
-        return LearnedModel(features, 4, model.start(), false, learned_.sets(), 0.1);
+        return LearnedMixture(features, 4, model.start(), false, learned_.sets(), 0.1);
     };
     EXPECT_NO_THROW(build(model.shared_features()));
     Stream random = support::test_stream(4, 1);
@@ -97,7 +97,9 @@ TEST_F(Conditions, SetsMustBeAboutTheModelsWeights) {
 
 TEST_F(Conditions, KnowledgeMustHaveACertificateOnTheSameEvent) {
     EXPECT_NO_THROW(certify_reward(knowledge_, reward_, policy_));
-    EXPECT_THROW(certify_reward(Knowledge{learned_, {}, 0}, reward_, policy_), InvalidArgument);
+    EXPECT_THROW(certify_reward(Knowledge{knowledge_.learned, {}, 0}, reward_, policy_), InvalidArgument);
+    EXPECT_THROW(certify_reward(Knowledge{nullptr, knowledge_.certificate, 0}, reward_, policy_),
+                 InvalidArgument);
     Knowledge other = knowledge_;
     other.certificate.failure_probability = 0.2;
     EXPECT_THROW(certify_reward(other, reward_, policy_), InvalidArgument);
@@ -107,7 +109,7 @@ TEST_F(Conditions, TablesOfAnotherShapeAreRefused) {
     const Shape longer{4, 2, 5};
     EXPECT_THROW(value_bounds(learned_, Reward::constant(longer, 0), policy_), InvalidArgument);
     EXPECT_THROW(value_bounds(learned_, reward_, Policy::uniform(longer)), InvalidArgument);
-    const DeviationTable deviations = DeviationTable::by_eigenvalues(learned_);
+    const DeviationTable deviations = DeviationTable::of(learned_);
     EXPECT_THROW(advantage_bounds(learned_, deviations, reward_, policy_, {}), InvalidArgument);
     const std::vector<Vector> estimates(3, Vector::Constant(3, 1.0 / 3));
     EXPECT_NO_THROW(certify_printed(learned_, estimates, std::vector<double>(at(3 * 8), 0.1)));

@@ -91,7 +91,7 @@ Values span_values(const TwoBaseModels& m) {
 }
 
 /// KL(P~ || P) at most, by the lemma with no successor set aside, and chi-square.
-double kl_bound(const TwoBaseModels& m, const LearnedModel& learned, Step h, Index pair, bool chi_square) {
+double kl_bound(const TwoBaseModels& m, const LearnedMixture& learned, Step h, Index pair, bool chi_square) {
     const FeatureMap& features = learned.model().features();
     double bound = 0, farthest[2] = {0, 0};
     for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
@@ -117,7 +117,7 @@ void expect_equal(const Values& plain, const ErrorRecursion& found, const std::s
                 << name << " at step " << h << ", state " << s;
 }
 
-double at_start(const LearnedModel& learned, const Values& values) {
+double at_start(const LearnedMixture& learned, const Values& values) {
     return learned.model().start().expect(values[0]);
 }
 
@@ -126,7 +126,7 @@ double at_start(const LearnedModel& learned, const Values& values) {
 TEST(PlainRecursions, AreModelCouplingAndSpan) {
     std::map<std::string, int> clipped;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::learned_about_two(seed, std::pow(10.0, static_cast<double>(seed % 5)) - 1,
                                        seed % 4 == 3 ? 0.02 : 0.0, seed % 3 == 0 ? 0.1 : 1.0);
         const TwoBaseModels m(learned);
@@ -154,7 +154,7 @@ TEST(PlainRecursions, AreModelCouplingAndSpan) {
 TEST(PlainRecursions, AreAboutDeviationsThatMembersReach) {
     int reached = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::learned_about_two(seed, std::pow(10.0, static_cast<double>(seed % 5)) - 1,
                                        seed % 4 == 3 ? 0.02 : 0.0, seed % 3 == 0 ? 0.1 : 1.0);
         const TwoBaseModels m(learned);
@@ -178,7 +178,7 @@ TEST(PlainRecursions, AreAboutDeviationsThatMembersReach) {
 TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
     int by_trajectory = 0, by_coupling = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::learned_about_two(seed, std::pow(10.0, 2 + static_cast<double>(seed % 4)));
         const TwoBaseModels m(learned);
         const DeviationTable deviations = m.deviations();
@@ -224,7 +224,7 @@ TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
 }
 
 /// (6) of likelihood.md without the cut: every term as it is written.
-Values total_variance_values(const TwoBaseModels& m, const LearnedModel& learned, double c, double eta,
+Values total_variance_values(const TwoBaseModels& m, const LearnedMixture& learned, double c, double eta,
                              const ErrorRecursion& cap, int& by_growth, int& by_set) {
     Values values(TwoBaseModels::size(m.horizon), std::vector<double>(TwoBaseModels::size(m.states), 0.0));
     for (Step h = m.horizon - 2; h >= 0; --h)
@@ -253,7 +253,7 @@ Values total_variance_values(const TwoBaseModels& m, const LearnedModel& learned
 TEST(PlainRecursions, AreTheTotalVarianceWithAnyWeights) {
     int by_growth = 0, by_set = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::learned_about_two(seed, std::pow(10.0, 2 + static_cast<double>(seed % 4)));
         const TwoBaseModels m(learned);
         const DeviationTable deviations = m.deviations();

@@ -243,7 +243,7 @@ double method(const RewardCertificate& certificate, std::string_view name) {
 // Every other truth is no mixture. 120 models, few and many data.
 TEST(PlainRewards, AreTheBoundsOfValuesAndThePlainLoss) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
-        const LearnedModel learned = support::learned_about_two(
+        const LearnedMixture learned = support::learned_about_two(
             seed, std::pow(10.0, static_cast<double>(seed % 6)) - 1, seed % 4 == 3 ? 0.03 : 0.0);
         const TwoBaseModels m(learned);
         Stream random = support::test_stream(seed, 93);
@@ -273,7 +273,7 @@ TEST(PlainRewards, AreTheBoundsOfValuesAndThePlainLoss) {
 TEST(PlainRewards, AreTheValueByItsExpansion) {
     int remainders = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
-        const LearnedModel learned = support::learned_about_two(
+        const LearnedMixture learned = support::learned_about_two(
             seed, std::pow(10.0, static_cast<double>(seed % 6)) - 1, seed % 4 == 3 ? 0.01 : 0.0);
         const TwoBaseModels m(learned);
         Stream random = support::test_stream(seed, 94);
@@ -296,7 +296,7 @@ TEST(PlainRewards, AreTheValueByItsExpansion) {
 TEST(PlainRewards, AreTheAdvantageWhereTheTruthIsNoMixture) {
     int linear = 0, by_middles = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        const LearnedModel learned = support::learned_about_two(
+        const LearnedMixture learned = support::learned_about_two(
             seed, std::pow(10.0, 1 + static_cast<double>(seed % 6)), seed % 2 == 0 ? 0.03 : 0.001);
         const TwoBaseModels m(learned);
         Stream random = support::test_stream(seed, 95);
@@ -317,7 +317,7 @@ TEST(PlainRewards, AreTheAdvantageWhereTheTruthIsNoMixture) {
 /// Only the first step has a choice, in state 0, which nothing leads to: everywhere else both actions have
 /// the same law. So no other state's member can be shared, and the search of Lemma 11 gives what Lemma 9
 /// gives.
-LearnedModel one_choice(std::uint64_t seed, double information) {
+LearnedMixture one_choice(std::uint64_t seed, double information) {
     Stream random = support::test_stream(seed, 96);
     std::vector<BaseKernel> kernels(2, BaseKernel{"", 6, 3, {0}, {}, {}});
     for (BaseKernel& kernel : kernels)
@@ -333,13 +333,13 @@ LearnedModel one_choice(std::uint64_t seed, double information) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(3, 2, std::move(kernels)));
     const MixtureModel truth(features, 4, StartLaw(0), support::random_weights(random, 4, 2));
-    return support::knowledge_about(truth, seed, information).learned;
+    return support::knowledge_about(truth, seed, information).mixture();
 }
 
 TEST(PlainRewards, AreTheAdvantageOfOneChoice) {
     int linear = 0, shared = 0, positive = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        const LearnedModel learned = one_choice(seed, std::pow(10.0, 1 + static_cast<double>(seed % 5)));
+        const LearnedMixture learned = one_choice(seed, std::pow(10.0, 1 + static_cast<double>(seed % 5)));
         const TwoBaseModels m(learned);
         Stream random = support::test_stream(seed, 97);
         // Rewards do not depend on the action, so that only where it leads matters.
@@ -364,11 +364,12 @@ TEST(PlainRewards, AreTheAdvantageOfOneChoice) {
 
 TEST(PlainRewards, AreTheRewardFreeBoundAndTheShortfall) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::learned_about_two(seed, std::pow(10.0, 2 + static_cast<double>(seed % 4)));
         const TwoBaseModels m(learned);
         const DeviationTable deviations = m.deviations();
-        const Knowledge knowledge{learned, certify_reward_free(learned, deviations), 0};
+        const Knowledge knowledge{std::make_shared<const LearnedMixture>(learned),
+                                  certify_reward_free(learned, deviations), 0};
         Stream random = support::test_stream(seed, 98);
         const Reward reward = support::random_reward(random, learned.shape());
         const Policy policy = some_policy(seed, random, learned.shape());

@@ -28,7 +28,7 @@ TEST(RewardCertificate, HoldsForEveryMemberAndPoliciesFromAnywhere) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const Knowledge knowledge =
             support::knowledge_about(support::random_model(seed, sizes), seed, std::pow(10.0, seed % 5));
-        const MixtureModel& model = knowledge.learned.model();
+        const MixtureModel& model = knowledge.mixture().model();
         Stream random = support::test_stream(seed, 5);
         const Reward reward = support::random_reward(random, sizes.shape);
         const std::vector<Policy> policies = {make_planner("backward-induction")->plan(model, reward).policy,
@@ -55,7 +55,7 @@ TEST(RewardCertificate, IsNeverMuchLooserThanTheRewardFreeOne) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const Knowledge knowledge =
             support::knowledge_about(support::random_model(seed, sizes), seed, std::pow(10.0, seed % 5));
-        const MixtureModel& model = knowledge.learned.model();
+        const MixtureModel& model = knowledge.mixture().model();
         Stream random = support::test_stream(seed, 6);
         const Reward reward = support::random_reward(random, sizes.shape);
         const Policy policy = support::random_stochastic_policy(random, sizes.shape);
@@ -112,7 +112,7 @@ TEST(RewardBatch, GivesWhatEachRewardGivesAloneForAnyNumberOfThreads) {
         const Reward reward = support::random_sparse_reward(random, sizes.shape, 0.3);
         questions.push_back({reward, i % 3 == 0
                                          ? support::random_stochastic_policy(random, sizes.shape)
-                                         : backward_induction(knowledge.learned.model(), reward).policy});
+                                         : backward_induction(knowledge.mixture().model(), reward).policy});
     }
     for (const int threads : {1, 2, 4}) {
         const auto batch = certify_rewards(knowledge, questions, threads);

@@ -26,16 +26,16 @@ TEST(Deviation, BoundsTheTotalVariationOfEveryMember) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const Knowledge knowledge =
             support::knowledge_about(support::random_model(seed, sizes), seed, std::pow(10.0, seed % 4));
-        const FeatureMap& features = knowledge.learned.model().features();
+        const FeatureMap& features = knowledge.mixture().model().features();
         const TangentFeatures tangent(features, ParameterSet::of(features).space());
-        WidthTable widths(static_cast<Index>(knowledge.learned.sets().size()), features);
-        bracket_widths(features, tangent, knowledge.learned.sets(), {}, 1, widths);
-        const DeviationTable deviations(knowledge.learned, widths);
+        WidthTable widths(static_cast<Index>(knowledge.mixture().sets().size()), features);
+        bracket_widths(features, tangent, knowledge.mixture().sets(), {}, 1, widths);
+        const DeviationTable deviations(knowledge.mixture(), widths);
         for (std::uint64_t k = 0; k < 10; ++k) {
             const MixtureModel truth = support::adversarial_truth(knowledge, 100 * seed + k);
             for (Step h = 0; h + 1 < sizes.shape.horizon; ++h)
                 for (Index pair = 0; pair < sizes.shape.pairs(); ++pair)
-                    EXPECT_LE(total_variation(truth, knowledge.learned.model(), h, pair),
+                    EXPECT_LE(total_variation(truth, knowledge.mixture().model(), h, pair),
                               deviations.at(h, pair) + 1e-12)
                         << "seed " << seed;
         }
@@ -48,7 +48,7 @@ TEST(RewardFreeCertificate, BoundsValueErrorsAndLossesOfEveryMember) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const Knowledge knowledge =
             support::knowledge_about(support::random_model(seed, sizes), seed, std::pow(10.0, seed % 5));
-        const MixtureModel& model = knowledge.learned.model();
+        const MixtureModel& model = knowledge.mixture().model();
         for (std::uint64_t k = 0; k < 10; ++k) {
             const MixtureModel truth = support::adversarial_truth(knowledge, 100 * seed + k);
             Stream random = support::test_stream(seed, 200 + k);
@@ -159,7 +159,7 @@ TEST(RewardFreeCertificate, HandlesTheCounterexampleToTheSimulationLemmaOfThePap
     EXPECT_NEAR(printed, 3.248, 1e-12);
     EXPECT_LT(printed, error);
     // Ours, with the true deviation .6 at g: the coupling recursion is exact here, the other one above it.
-    const LearnedModel learned = support::knowledge_about(model, 1, 10).learned;
+    const LearnedMixture learned = support::knowledge_about(model, 1, 10).mixture();
     const DeviationTable deviations(2, false, {0.6, 0, 0.6, 0, 0.6, 0, 0.6, 0});
     EXPECT_NEAR(coupling_recursion(learned, deviations).values(0, 0), 3.3504, 1e-12);
     EXPECT_GE(model_recursion(learned, deviations).values(0, 0), 3.3504);

@@ -36,7 +36,7 @@ double least(const ConfidenceSet& set, const Vector& direction) {
 }
 
 /// The guaranteed value of a policy from its definition, for a start in state 0.
-double exact_guarantee(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
+double exact_guarantee(const LearnedMixture& learned, const Reward& reward, const Policy& policy) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     Vector next = Vector::Zero(shape.states), now = next;
@@ -60,20 +60,20 @@ double exact_guarantee(const LearnedModel& learned, const Reward& reward, const 
     return next[0];
 }
 
-LearnedModel tiny_model(std::uint64_t seed, Index features, const Shape& shape) {
+LearnedMixture tiny_model(std::uint64_t seed, Index features, const Shape& shape) {
     const support::RandomSizes sizes{
         .shape = shape, .features = features, .successors = 2, .concentration = 0.5};
     const MixtureModel truth = support::random_model(seed, sizes);
     const double information = std::pow(10.0, static_cast<double>(seed % 4));
     Stream random = support::test_stream(seed, 60);
     if (seed % 3 == 2) return support::likelihood_model(truth, random, information);
-    return support::knowledge_about(truth, seed, information).learned;
+    return support::knowledge_about(truth, seed, information).mixture();
 }
 
 TEST(RobustPlan, NoPolicyHasALargerGuaranteeWithTheSolver) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         const Shape shape{2, 2, 3};
-        const LearnedModel learned = tiny_model(seed, 2 + static_cast<Index>(seed % 3), shape);
+        const LearnedMixture learned = tiny_model(seed, 2 + static_cast<Index>(seed % 3), shape);
         Stream random = support::test_stream(seed, 61);
         const Reward reward = support::random_reward(random, shape);
         const RobustPlan plan = robust_plan(learned, reward, WorstCase::solver);
@@ -91,7 +91,7 @@ TEST(RobustPlan, NoPolicyHasALargerGuaranteeWithClosedForms) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const Shape shape{2, 2, 3};
         const Index features = 2 + static_cast<Index>(seed % 4);
-        const LearnedModel learned = tiny_model(seed, features, shape);
+        const LearnedMixture learned = tiny_model(seed, features, shape);
         Stream random = support::test_stream(seed, 62);
         const Reward reward = seed % 2 == 0 ? support::random_reward(random, shape)
                                             : support::random_sparse_reward(random, shape, 0.4);
@@ -112,7 +112,7 @@ TEST(RobustPlan, TheGuaranteeHoldsForEveryMember) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const Knowledge knowledge = support::knowledge_about(support::random_model(seed, sizes), seed,
                                                              std::pow(10.0, static_cast<double>(seed % 5)));
-        const LearnedModel& learned = knowledge.learned;
+        const LearnedMixture& learned = knowledge.mixture();
         Stream random = support::test_stream(seed, 63);
         const Reward reward = seed % 2 == 0 ? support::random_reward(random, sizes.shape)
                                             : support::random_sparse_reward(random, sizes.shape, 0.3);
@@ -133,10 +133,10 @@ TEST(RobustPlan, TheGuaranteeAllowsForTheMisspecification) {
     const Shape& shape = sizes.shape;
     const double zeta = 0.05;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const LearnedModel exact =
-            support::knowledge_about(support::random_model(seed, sizes), seed, 100).learned;
-        const LearnedModel learned(exact.model().shared_features(), shape.horizon, exact.model().start(),
-                                   false, exact.sets(), exact.delta(), zeta);
+        const LearnedMixture exact =
+            support::knowledge_about(support::random_model(seed, sizes), seed, 100).mixture();
+        const LearnedMixture learned(exact.model().shared_features(), shape.horizon, exact.model().start(),
+                                     false, exact.sets(), exact.delta(), zeta);
         Stream random = support::test_stream(seed, 64);
         const Reward reward = support::random_reward(random, shape);
         const RobustPlan plan = robust_plan(learned, reward);
@@ -161,7 +161,7 @@ TEST(RobustPlan, TheGuaranteeAllowsForTheMisspecification) {
 TEST(RobustPlan, IsBackwardInductionWhenTheSetsArePoints) {
     const support::RandomSizes sizes{.shape = {5, 3, 4}, .features = 1, .successors = 3};
     const MixtureModel truth = support::random_model(9, sizes);
-    const LearnedModel learned = support::knowledge_about(truth, 9, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 9, 0).mixture();
     Stream random = support::test_stream(9, 65);
     const Reward reward = support::random_reward(random, truth.shape());
     const OptimalPlan optimal = backward_induction(truth, reward);
@@ -183,16 +183,16 @@ TEST(RobustPlan, CostsNothingLessThanZeroAndGainsNoLess) {
                                                              std::pow(10.0, static_cast<double>(seed % 4)));
         Stream random = support::test_stream(seed, 66);
         const Reward reward = support::random_sparse_reward(random, sizes.shape, 0.3);
-        const RobustPlan plan = robust_plan(knowledge.learned, reward);
-        const Caution again = caution_of(knowledge.learned, reward, plan.policy);
+        const RobustPlan plan = robust_plan(knowledge.mixture(), reward);
+        const Caution again = caution_of(knowledge.mixture(), reward, plan.policy);
         EXPECT_EQ(again.guaranteed, plan.caution.guaranteed);
         EXPECT_EQ(again.optimal_guaranteed, plan.caution.optimal_guaranteed);
         EXPECT_EQ(again.model_value, plan.caution.model_value);
         // The guarantee is that of the recursion, in which every state has a member of its own; the
         // certificate also knows that they share it.
         const Vector first =
-            value_bounds(knowledge.learned, reward, plan.policy).policy_lower.row(0).transpose();
-        const double mean = knowledge.learned.model().start().expect({first.data(), at(first.size())});
+            value_bounds(knowledge.mixture(), reward, plan.policy).policy_lower.row(0).transpose();
+        const double mean = knowledge.mixture().model().start().expect({first.data(), at(first.size())});
         EXPECT_EQ(again.guaranteed, std::max(0.0, mean - 1e-9 * static_cast<double>(sizes.shape.horizon)));
         EXPECT_LE(again.guaranteed, certify_reward(knowledge, reward, plan.policy).value.lower);
         EXPECT_GE(plan.caution.cost(), -1e-12);
@@ -223,20 +223,20 @@ TEST(RobustPlan, PrefersTheActionThatIsCertain) {
     weights << 0.4, 0.6, 0.5, 0.5;
     const MixtureModel truth(features, 2, StartLaw(0), weights);
     const Reward reward({4, 2, 2}, {0, 0, 1, 1, 0, 0, 0.5, 0.5});
-    const LearnedModel unsure = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture unsure = support::knowledge_about(truth, 1, 0).mixture();
     const RobustPlan cautious = robust_plan(unsure, reward);
     EXPECT_EQ(backward_induction(unsure.model(), reward).policy.action(0, 0), 0);
     EXPECT_EQ(cautious.policy.action(0, 0), 1);
     EXPECT_NEAR(cautious.caution.guaranteed, 0.5, 1e-7);
     EXPECT_NEAR(cautious.caution.optimal_guaranteed, 0.05, 1e-7);
     EXPECT_NEAR(cautious.caution.cost(), 0.05 * 0.4 + 0.95 * 0.6 - 0.5, 1e-12);
-    const LearnedModel sure = support::knowledge_about(truth, 1, 1e6).learned;
+    const LearnedMixture sure = support::knowledge_about(truth, 1, 1e6).mixture();
     EXPECT_EQ(robust_plan(sure, reward).policy.action(0, 0), 0);
 }
 
 TEST(RobustPlan, RefusesOtherShapes) {
     const support::RandomSizes sizes{.shape = {3, 2, 3}, .features = 2, .successors = 2};
-    const LearnedModel learned = support::knowledge_about(support::random_model(1, sizes), 1, 1).learned;
+    const LearnedMixture learned = support::knowledge_about(support::random_model(1, sizes), 1, 1).mixture();
     EXPECT_THROW(robust_plan(learned, Reward::constant({3, 2, 4}, 0)), InvalidArgument);
     EXPECT_THROW(caution_of(learned, Reward::constant(sizes.shape, 0), Policy::uniform({3, 2, 4})),
                  InvalidArgument);
@@ -244,10 +244,11 @@ TEST(RobustPlan, RefusesOtherShapes) {
 
 TEST(RobustPlanner, PlansLikeTheFunction) {
     const support::RandomSizes sizes{.shape = {5, 3, 4}, .features = 3, .successors = 3};
-    const LearnedModel learned = support::knowledge_about(support::random_model(2, sizes), 2, 10).learned;
+    const LearnedMixture learned = support::knowledge_about(support::random_model(2, sizes), 2, 10).mixture();
     Stream random = support::test_stream(2, 67);
     const Reward reward = support::random_reward(random, sizes.shape);
-    const Plan plan = RobustPlanner(learned).plan(learned.model(), reward);
+    const Plan plan =
+        RobustPlanner(std::make_shared<const LearnedMixture>(learned)).plan(learned.model(), reward);
     const RobustPlan direct = robust_plan(learned, reward);
     EXPECT_EQ(plan.policy, direct.policy);
     EXPECT_EQ(plan.claimed_value, direct.caution.model_value);

@@ -12,7 +12,7 @@ namespace alidade::second_order_test {
 namespace {
 
 /// delta_h . phi_e(s,a) from its definition, e(s') = sum_k delta_k . M_k(s'), M in `sums`: states x sets x d.
-double second_order_term(const LearnedModel& learned, const MixtureModel& truth, Step h, Index pair,
+double second_order_term(const LearnedMixture& learned, const MixtureModel& truth, Step h, Index pair,
                          Index first, const std::vector<double>& sums) {
     const FeatureMap& features = learned.model().features();
     const Index d = features.features(), sets = static_cast<Index>(learned.sets().size());
@@ -47,9 +47,9 @@ TEST(SecondOrder, BoundsTheTermForEveryMember) {
                                          .homogeneous = seed % 4 == 0};
         const MixtureModel model = support::random_model(random, sizes);
         const double information = std::pow(10.0, static_cast<double>(seed % 7));
-        const LearnedModel learned = seed % 3 == 2
-                                         ? support::likelihood_model(model, random, information)
-                                         : support::knowledge_about(model, seed, information).learned;
+        const LearnedMixture learned = seed % 3 == 2
+                                           ? support::likelihood_model(model, random, information)
+                                           : support::knowledge_about(model, seed, information).mixture();
         const auto sets = static_cast<Index>(learned.sets().size());
         std::vector<double> sums(static_cast<std::size_t>(4 * sets * sizes.features));
         for (double& number : sums) number = sample_normal(random);
@@ -82,7 +82,7 @@ TEST(SecondOrder, BoundsDifferencesForEveryMember) {
                                          .successors = 3,
                                          .homogeneous = seed % 4 == 0};
         const MixtureModel model = support::random_model(random, sizes);
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::likelihood_model(model, random, std::pow(10.0, static_cast<double>(seed % 7)));
         std::vector<double> sums(learned.sets().size() * static_cast<std::size_t>(4 * sizes.features));
         for (double& number : sums) number = sample_normal(random);
@@ -124,7 +124,7 @@ TEST(SecondOrder, BoundsDifferencesForEveryMember) {
 
 TEST(SecondOrder, IsZeroWhereNothingIsLeftToLearn) {
     const support::RandomSizes sizes{.shape = {3, 2, 4}, .features = 1, .successors = 2};
-    const LearnedModel learned = support::knowledge_about(support::random_model(1, sizes), 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(support::random_model(1, sizes), 1, 0).mixture();
     const std::vector<double> sums(static_cast<std::size_t>(3 * 3), 1.0);
     detail::SecondOrder bound(learned);
     bound.prepare(1, sums);
@@ -134,7 +134,7 @@ TEST(SecondOrder, IsZeroWhereNothingIsLeftToLearn) {
 // What all successors have in common is cancelled by rows that sum to one.
 TEST(SecondOrder, IsZeroWhereAllSuccessorsAreAlike) {
     const support::RandomSizes sizes{.shape = {4, 2, 3}, .features = 3, .successors = 3};
-    const LearnedModel learned = support::knowledge_about(support::random_model(2, sizes), 2, 10).learned;
+    const LearnedMixture learned = support::knowledge_about(support::random_model(2, sizes), 2, 10).mixture();
     const auto sets = static_cast<std::size_t>(learned.sets().size());
     std::vector<double> sums;
     for (int s = 0; s < 4; ++s)

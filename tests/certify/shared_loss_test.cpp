@@ -20,7 +20,7 @@ using detail::LinearBound;
 using detail::SharedLoss;
 using detail::UndecidedAction;
 
-LearnedModel random_learned(Stream& random, std::uint64_t seed, const Shape& shape) {
+LearnedMixture random_learned(Stream& random, std::uint64_t seed, const Shape& shape) {
     const support::RandomSizes sizes{.shape = shape,
                                      .features = 2 + sample_index(random, 4),
                                      .successors = 2,
@@ -29,11 +29,11 @@ LearnedModel random_learned(Stream& random, std::uint64_t seed, const Shape& sha
     const MixtureModel truth = support::random_model(random, sizes);
     const double information = std::pow(10.0, static_cast<double>(seed % 6));
     if (seed % 3 == 0) return support::likelihood_model(truth, random, information);
-    return support::knowledge_about(truth, seed, information).learned;
+    return support::knowledge_about(truth, seed, information).mixture();
 }
 
 /// The same with two first states, so that there is one search, from the policy itself.
-LearnedModel from_two_states(const LearnedModel& learned) {
+LearnedMixture from_two_states(const LearnedMixture& learned) {
     return {learned.model().shared_features(),
             learned.shape().horizon,
             StartLaw(std::vector<std::pair<State, double>>{{0, 0.5}, {1, 0.5}}),
@@ -52,7 +52,7 @@ TEST(OccupancyBounds, AreAboveTheProbabilitiesOfEveryMember) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         Stream random = support::test_stream(seed, 80);
         const Shape shape{2 + sample_index(random, 4), 2, 1 + sample_index(random, 5)};
-        const LearnedModel learned = random_learned(random, seed, shape);
+        const LearnedMixture learned = random_learned(random, seed, shape);
         const Policy policy = seed % 2 == 0 ? support::random_stochastic_policy(random, shape)
                                             : support::random_deterministic_policy(random, shape);
         const Matrix bounds = detail::occupancy_bounds(learned, policy);
@@ -71,7 +71,7 @@ TEST(OccupancyBounds, AreAboveTheProbabilitiesOfEveryMember) {
 
 TEST(OccupancyBounds, AreTheProbabilitiesWhereAllIsKnown) {
     const MixtureModel truth = support::random_model(3, {.shape = {5, 3, 5}, .features = 3, .successors = 3});
-    const LearnedModel learned = support::knowledge_about(truth, 3, 1e14).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 3, 1e14).mixture();
     Stream random = support::test_stream(3, 81);
     const Policy policy = support::random_stochastic_policy(random, truth.shape());
     const Matrix bounds = detail::occupancy_bounds(learned, policy), occupied = occupancy(truth, policy);
@@ -86,7 +86,7 @@ struct Undecided {
 };
 
 /// Upper end of the sum over sets of (theta - theta~) . direction, from the sets' own ranges.
-double largest(const LearnedModel& learned, const std::vector<double>& direction) {
+double largest(const LearnedMixture& learned, const std::vector<double>& direction) {
     const auto d = static_cast<std::size_t>(learned.model().features().features());
     double sum = 0;
     for (std::size_t k = 0; k < learned.sets().size(); ++k) {
@@ -98,7 +98,7 @@ double largest(const LearnedModel& learned, const std::vector<double>& direction
     return sum;
 }
 
-Undecided random_undecided(Stream& random, const LearnedModel& learned, const SharedLoss& loss,
+Undecided random_undecided(Stream& random, const LearnedMixture& learned, const SharedLoss& loss,
                            std::size_t states, Index most_actions) {
     const Shape& shape = learned.shape();
     const auto numbers =
@@ -123,7 +123,7 @@ Undecided random_undecided(Stream& random, const LearnedModel& learned, const Sh
 }
 
 /// Over all choices of an action or none from a place on, given what was chosen before.
-double largest_choice(const LearnedModel& learned, const Matrix& reach, const Undecided& undecided,
+double largest_choice(const LearnedMixture& learned, const Matrix& reach, const Undecided& undecided,
                       std::size_t place, double bounds, const LinearBound& linear) {
     if (place == undecided.places.size())
         return std::min(bounds, linear.constant + largest(learned, linear.direction));
@@ -141,7 +141,7 @@ double largest_choice(const LearnedModel& learned, const Matrix& reach, const Un
 }
 
 /// What the actions can sum to at a member.
-double sum_at(const LearnedModel& learned, const MixtureModel& member, const Matrix& reach,
+double sum_at(const LearnedMixture& learned, const MixtureModel& member, const Matrix& reach,
               const Undecided& undecided) {
     const Index d = learned.model().features().features();
     double sum = 0;
@@ -167,9 +167,9 @@ TEST(SharedLoss, IsBetweenTheMembersAndTheLargestOverAllChoices) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         Stream random = support::test_stream(seed, 82);
         const Shape shape{3, 2, 2 + sample_index(random, 3)};
-        const LearnedModel learned = random_learned(random, seed, shape);
+        const LearnedMixture learned = random_learned(random, seed, shape);
         const Policy policy = support::random_stochastic_policy(random, shape);
-        const LearnedModel spread = from_two_states(learned);
+        const LearnedMixture spread = from_two_states(learned);
         SharedLoss loss(spread, policy);
         const Undecided undecided = random_undecided(random, spread, loss, 6, 2);
         for (const auto& [h, s, actions] : undecided.places) loss.add(h, s, actions);
@@ -197,9 +197,9 @@ TEST(SharedLoss, BoundsEveryMemberWhereTheSearchIsCutShort) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         Stream random = support::test_stream(seed, 83);
         const Shape shape{30, 2, 5};
-        const LearnedModel learned = random_learned(random, 6 * seed + 1, shape);
+        const LearnedMixture learned = random_learned(random, 6 * seed + 1, shape);
         const Policy policy = support::random_stochastic_policy(random, shape);
-        const LearnedModel spread = from_two_states(learned);
+        const LearnedMixture spread = from_two_states(learned);
         SharedLoss loss(spread, policy);
         const Undecided undecided = random_undecided(random, spread, loss, 80, seed % 2 == 0 ? 1 : 3);
         const Matrix reach = detail::occupancy_bounds(spread, policy);
@@ -238,7 +238,7 @@ SharedFeatures opposite_doors() {
 // both: max(0, theta_b - .5) / 2 + max(0, theta_a - .5) / 2 is .25 at most, with theta_a + theta_b = 1.
 TEST(SharedLoss, OneMemberCannotSpeakForOppositeActions) {
     const MixtureModel truth(opposite_doors(), 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     std::vector<double> rewards(30, 0.0);
     rewards[10 + 2] = rewards[10 + 4] = 0.5;
     rewards[20 + 6] = rewards[20 + 7] = 1;

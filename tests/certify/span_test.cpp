@@ -22,14 +22,14 @@ Reward random_reward(const Shape& shape, Stream& random) {
 TEST(ValueSpans, AreAboveEveryValueOfTheModel) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const Knowledge knowledge = support::knowledge_about(support::random_model(seed, sizes), seed, 10);
-        const std::vector<double> spans = value_spans(knowledge.learned);
-        const Shape& shape = knowledge.learned.shape();
+        const std::vector<double> spans = value_spans(knowledge.mixture());
+        const Shape& shape = knowledge.mixture().shape();
         Stream random = support::test_stream(seed, 5);
         for (int trial = 0; trial < 20; ++trial) {
             std::vector<std::int32_t> actions(static_cast<std::size_t>(shape.horizon * shape.states));
             for (auto& action : actions)
                 action = static_cast<std::int32_t>(sample_index(random, shape.actions));
-            const auto found = evaluate(knowledge.learned.model(), Policy::deterministic(shape, actions),
+            const auto found = evaluate(knowledge.mixture().model(), Policy::deterministic(shape, actions),
                                         random_reward(shape, random));
             for (Step h = 0; h < shape.horizon; ++h) {
                 const double span = found.values.row(h).maxCoeff() - found.values.row(h).minCoeff();
@@ -46,7 +46,7 @@ TEST(ValueSpans, MatchAHandCalculation) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{kernel}));
     const MixtureModel model(features, 3, StartLaw(0), Matrix::Ones(3, 1));
-    const std::vector<double> spans = value_spans(support::knowledge_about(model, 1, 1).learned);
+    const std::vector<double> spans = value_spans(support::knowledge_about(model, 1, 1).mixture());
     EXPECT_NEAR(spans[2], 1, 1e-9);
     EXPECT_NEAR(spans[1], 1.5, 1e-9);
     EXPECT_NEAR(spans[0], 1.75, 1e-9);
@@ -75,7 +75,7 @@ TEST(SpanRecursion, IsNotToBeMixedIntoTheModelRecursion) {
     const double error = evaluate(truth, policy, reward).value - evaluate(model, policy, reward).value;
     EXPECT_NEAR(error, 1.8, 1e-12);
 
-    const LearnedModel learned = support::knowledge_about(model, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(model, 1, 0).mixture();
     ASSERT_TRUE(learned.contains(truth));
     const std::vector<double> spans = value_spans(learned);
     EXPECT_NEAR(spans[1], 1, 1e-9);

@@ -101,7 +101,7 @@ TEST(TinyProbabilities, RangesScaleWithTheDirection) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const MixtureModel truth =
             support::random_model(seed, {.shape = {3, 2, 2}, .features = 3, .successors = 2});
-        const LearnedModel learned = support::knowledge_about(truth, seed, 30).learned;
+        const LearnedMixture learned = support::knowledge_about(truth, seed, 30).mixture();
         Stream random = support::test_stream(seed, 81);
         std::vector<double> direction(3), small(3);
         for (double& x : direction) x = sample_uniform(random);
@@ -158,8 +158,8 @@ TEST(TinyProbabilities, OfSignedFeaturesAreNotTakenToBeKnown) {
         const auto features = std::make_shared<const FeatureMap>(FeatureMap::from_features(data));
         const ConfidenceSet set(ParameterSet::of(*features),
                                 estimate_with(Vector::Zero(1), Matrix::Constant(1, 1, 4.0)), 0.5);
-        const LearnedModel learned(features, 2, StartLaw(0), false, {set}, 0.1);
-        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        const LearnedMixture learned(features, 2, StartLaw(0), false, {set}, 0.1);
+        const DeviationTable deviations = DeviationTable::of(learned);
         EXPECT_GE(deviations.at(0, 0), 0.14 * t) << t;  // weights differ by 0.25 sqrt(1/2) at most
         EXPECT_FALSE(deviations.zero()) << t;
         EXPECT_GT(certify_reward_free(learned, deviations).bound, 0) << t;
@@ -176,8 +176,8 @@ TEST(TinyProbabilities, DeviateByAllThatTheyMayMove) {
             std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
         const ConfidenceSet set(ParameterSet::of(*features),
                                 estimate_with(Vector::Zero(1), Matrix::Constant(1, 1, 0.01)), 1);
-        const LearnedModel learned(features, 2, StartLaw(0), false, {set}, 0.1);
-        EXPECT_GE(DeviationTable::by_eigenvalues(learned).at(0, 0), 0.5 * t * (1 - 1e-12)) << t;
+        const LearnedMixture learned(features, 2, StartLaw(0), false, {set}, 0.1);
+        EXPECT_GE(DeviationTable::of(learned).at(0, 0), 0.5 * t * (1 - 1e-12)) << t;
     }
 }
 

@@ -20,7 +20,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const RewardFreeOptions all{.trajectory_kl = true, .hybrid = true, .ltv = true};
 
-DeviationTable deviations_of(const LearnedModel& learned) {
+DeviationTable deviations_of(const LearnedMixture& learned) {
     const FeatureMap& features = learned.model().features();
     const TangentFeatures tangent(features, ParameterSet::of(features).space());
     WidthTable widths(static_cast<Index>(learned.sets().size()), features);
@@ -30,7 +30,7 @@ DeviationTable deviations_of(const LearnedModel& learned) {
 
 /// A learned model of a random kind: sets from regression or likelihood, few or many data, like or unlike
 /// supports, pooled or not.
-LearnedModel random_learned(std::uint64_t seed) {
+LearnedMixture random_learned(std::uint64_t seed) {
     Stream random = support::test_stream(seed, 40);
     const support::RandomSizes sizes{.shape = {2 + sample_index(random, 3), 2, 2 + sample_index(random, 4)},
                                      .features = 2 + sample_index(random, 4),
@@ -43,7 +43,7 @@ LearnedModel random_learned(std::uint64_t seed) {
     const MixtureModel truth = support::random_model(random, features, sizes);
     const double size = std::pow(10.0, static_cast<double>(seed % 6));
     if (sample_index(random, 2) == 0) return support::likelihood_model(truth, random, size);
-    return support::knowledge_about(truth, seed, size).learned;
+    return support::knowledge_about(truth, seed, size).mixture();
 }
 
 double kl(std::span<const double> p, std::span<const double> q) {
@@ -66,7 +66,7 @@ double chi_square(std::span<const double> p, std::span<const double> q) {
 TEST(Divergences, AreAboveThoseOfEveryMember) {
     Index finite = 0, checked = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         const DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
         Stream random = support::test_stream(seed, 41);
         for (int k = 0; k < 6; ++k) {
@@ -90,8 +90,8 @@ TEST(Divergences, AreClosedFormsForTwoBaseModels) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const support::RandomSizes sizes{
             .shape = {4, 2, 2}, .features = 2, .successors = 3, .concentration = 2};
-        const LearnedModel learned =
-            support::knowledge_about(support::random_model(seed, sizes), seed, 1e4).learned;
+        const LearnedMixture learned =
+            support::knowledge_about(support::random_model(seed, sizes), seed, 1e4).mixture();
         const DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
         const ConfidenceSet& set = learned.set(0);
         const double t = set.refined_radius() / std::sqrt(2 * set.estimate().precision(0, 0));
@@ -130,7 +130,7 @@ TEST(Divergences, AreZeroWhereTheBaseModelsAgreeAndInfiniteWhereOneExcludesTheLe
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     const DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
     EXPECT_EQ(kls.at(0, 0), 0);
     EXPECT_EQ(chis.at(0, 0), 0);
@@ -147,7 +147,7 @@ TEST(Divergences, CountTheMassThatTheLearnedLawExcludes) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
     const MixtureModel truth(features, 2, StartLaw(0), (Matrix(2, 2) << 1, 0, 1, 0).finished());
-    const LearnedModel learned = support::knowledge_about(truth, 1, 1e5).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 1e5).mixture();
     ASSERT_NEAR(learned.model().probabilities(0, 0)[1], 0, 1e-15);
     const ConfidenceSet& set = learned.set(0);
     const double t = set.refined_radius() / std::sqrt(2 * set.estimate().precision(0, 0));
@@ -156,7 +156,7 @@ TEST(Divergences, CountTheMassThatTheLearnedLawExcludes) {
     EXPECT_GE(bound, -std::log1p(-t / 2));
     EXPECT_LE(bound, -1.1 * std::log1p(-t / 2));
     EXPECT_EQ(DivergenceTable(learned, Divergence::chi_square).at(0, 0), infinity);
-    EXPECT_NEAR(DivergenceTable(support::knowledge_about(truth, 1, 0).learned, Divergence::kl).at(0, 0),
+    EXPECT_NEAR(DivergenceTable(support::knowledge_about(truth, 1, 0).mixture(), Divergence::kl).at(0, 0),
                 std::log(2.0), 1e-9);
 }
 
@@ -170,7 +170,7 @@ TEST(VariationOfDivergence, IsTheLesserOfBothInequalities) {
 // Against the law of whole trajectories, listed one by one: KL(P~^pi || P^pi) <= K_0 at the start.
 TEST(TrajectoryKl, BoundsTheDivergenceOfListedTrajectories) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         const ErrorRecursion bound = divergence_recursion(learned, DivergenceTable(learned, Divergence::kl));
         Stream random = support::test_stream(seed, 42);
         for (int k = 0; k < 3; ++k) {
@@ -203,7 +203,7 @@ TEST(TrajectoryKl, MatchesAHandCalculation) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     const RewardFreeCertificate certificate = certify_reward_free(learned, deviations_of(learned), all);
     ASSERT_EQ(certificate.candidates.size(), 6u);
     EXPECT_EQ(certificate.candidates[3].first, "trajectory-kl");
@@ -234,7 +234,7 @@ TEST(TotalVariance, MatchesAHandCalculationOfBothWaysToGoOn) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     const DivergenceTable chis(learned, Divergence::chi_square);
     const ErrorRecursion cap{(Matrix(3, 2) << 2, 2, 1, 1, 0, 0).finished(), {0, 0, 0, 0}};
     const auto first = [&](double c, double eta) {
@@ -256,7 +256,7 @@ TEST(TotalVariance, MatchesAHandCalculationOfBothWaysToGoOn) {
 TEST(RewardFreeCandidates, BoundValueErrorsAndLossesOfEveryMember) {
     std::map<std::string, double> tightest;
     for (std::uint64_t seed = 0; seed < 250; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         const Shape& shape = learned.shape();
         const RewardFreeCertificate certificate = certify_reward_free(learned, deviations_of(learned), all);
         Stream random = support::test_stream(seed, 43);
@@ -291,7 +291,7 @@ TEST(RewardFreeCandidates, BoundValueErrorsAndLossesOfEveryMember) {
 // search would not choose.
 TEST(RewardFreeCandidates, BoundTheErrorAtEveryStepAndState) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         const Shape& shape = learned.shape();
         const DeviationTable deviations = deviations_of(learned);
         const ErrorRecursion trajectory =
@@ -342,8 +342,8 @@ TEST(RewardFreeCandidates, SurviveBaseModelsThatNearlyAgree) {
         const auto features = std::make_shared<const FeatureMap>(
             FeatureMap::from_base_kernels(sizes.shape.states, sizes.shape.actions, kernels));
         const double size = std::pow(10.0, 2.0 * static_cast<double>(seed % 7));
-        const LearnedModel learned =
-            support::knowledge_about(support::random_model(random, features, sizes), seed, size).learned;
+        const LearnedMixture learned =
+            support::knowledge_about(support::random_model(random, features, sizes), seed, size).mixture();
         const RewardFreeCertificate certificate = certify_reward_free(learned, deviations_of(learned), all);
         for (int k = 0; k < 6; ++k) {
             const MixtureModel truth = support::random_member(learned, random, k == 5);
@@ -360,7 +360,7 @@ TEST(RewardFreeCandidates, SurviveBaseModelsThatNearlyAgree) {
 TEST(Hybrid, IsNeverAboveCouplingOrTrajectoryKl) {
     Index better = 0;
     for (std::uint64_t seed = 0; seed < 250; ++seed) {
-        const LearnedModel learned = random_learned(seed);
+        const LearnedMixture learned = random_learned(seed);
         const auto candidates = certify_reward_free(learned, deviations_of(learned), all).candidates;
         const double coupling = candidates[1].second, trajectory = candidates[3].second;
         EXPECT_LE(candidates[4].second, std::min(coupling, trajectory) + 1e-12) << "seed " << seed;
@@ -371,7 +371,7 @@ TEST(Hybrid, IsNeverAboveCouplingOrTrajectoryKl) {
 
 TEST(RewardFreeCandidates, AreExactlyZeroWhenThereIsNothingToLearnAndAbsentByDefault) {
     const MixtureModel truth = support::random_model(1, {.shape = {4, 2, 4}, .features = 1, .successors = 2});
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     const RewardFreeCertificate certificate = certify_reward_free(learned, deviations_of(learned), all);
     EXPECT_EQ(certificate.candidates.size(), 6u);
     for (const auto& [name, bound] : certificate.candidates) EXPECT_EQ(bound, 0) << name;
@@ -379,9 +379,9 @@ TEST(RewardFreeCandidates, AreExactlyZeroWhenThereIsNothingToLearnAndAbsentByDef
 }
 
 TEST(RewardFreeCandidates, LeaveOutDivergencesUnderMisspecification) {
-    const LearnedModel exact = random_learned(2);
-    const LearnedModel off(exact.model().shared_features(), exact.shape().horizon, exact.model().start(),
-                           exact.homogeneous(), exact.sets(), exact.delta(), 0.01);
+    const LearnedMixture exact = random_learned(2);
+    const LearnedMixture off(exact.model().shared_features(), exact.shape().horizon, exact.model().start(),
+                             exact.homogeneous(), exact.sets(), exact.delta(), 0.01);
     EXPECT_TRUE(DivergenceTable::applies(exact));
     EXPECT_FALSE(DivergenceTable::applies(off));
     EXPECT_EQ(certify_reward_free(off, deviations_of(off), all).candidates.size(), 3u);

@@ -16,7 +16,7 @@ namespace alidade::value_interval_test {
 namespace {
 
 /// The interval in which every state chooses a member of its own.
-Interval by_states(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
+Interval by_states(const LearnedMixture& learned, const Reward& reward, const Policy& policy) {
     const ValueBounds bounds = value_bounds(learned, reward, policy);
     const auto mean = [&](const Matrix& values) {
         const Vector first = values.row(0).transpose();
@@ -25,7 +25,7 @@ Interval by_states(const LearnedModel& learned, const Reward& reward, const Poli
     return {mean(bounds.policy_lower), mean(bounds.policy_upper)};
 }
 
-MixtureModel with_weights(const LearnedModel& learned, const Matrix& weights) {
+MixtureModel with_weights(const LearnedMixture& learned, const Matrix& weights) {
     const MixtureModel& model = learned.model();
     Matrix all = model.weights();
     all.topRows(weights.rows()) = weights;
@@ -34,7 +34,7 @@ MixtureModel with_weights(const LearnedModel& learned, const Matrix& weights) {
 
 /// The gradient of a policy's value by the weights of every set: what each pair adds, times how often the
 /// policy is there.
-Matrix gradient(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward,
+Matrix gradient(const LearnedMixture& learned, const MixtureModel& truth, const Reward& reward,
                 const Policy& policy) {
     const Shape& shape = truth.shape();
     const FeatureMap& features = truth.features();
@@ -67,7 +67,7 @@ TEST(ValueInterval, ContainsTheValuesThatMembersClimbTo) {
     Index intervals = 0;
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(240, 40); ++seed) {
         Stream random = support::test_stream(seed, 71);
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::random_learned_model(random, support::small_sizes(random), false);
         const support::Farthest farthest(learned);
         const auto sets = static_cast<Index>(learned.sets().size());
@@ -117,7 +117,7 @@ TEST(ValueInterval, IsAPointWhereTheMembersErrorsCancel) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(4, 1, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
-    const LearnedModel learned = support::knowledge_about(truth, 1, 0).learned;
+    const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     std::vector<double> rewards(12, 0.0);
     rewards[11] = 1;
     const Reward reward(truth.shape(), rewards);

@@ -36,7 +36,7 @@ TEST_P(EveryConfidence, ClaimsNothingThatTheTruthContradicts) {
     for (const std::int64_t episodes : {50, 1000, 5000}) {
         exploration.run(system, {.episodes = episodes});
         const Knowledge& best = exploration.best();
-        EXPECT_EQ(best.learned.delta(), 0.1);
+        EXPECT_EQ(best.mixture().delta(), 0.1);
         EXPECT_EQ(best.certificate.failure_probability, 0.1);
         const AuditResult result = audit(best, truth, {.rewards = 12, .climb_steps = 20, .seed = 1});
         EXPECT_TRUE(result.truth_in_confidence_set);
@@ -99,9 +99,9 @@ TEST(CombinedExplorer, UsesTheSetsThatWereAskedFor) {
     EXPECT_LE(both.certificate.bound, std::min(by_regression, by_likelihood));
     EXPECT_GT(both.certificate.bound, 0);
     // The sets are those of one of the halves of delta, or what they have in common.
-    for (std::size_t k = 0; k < both.learned.sets().size(); ++k) {
-        const ConfidenceSet &one = regression.learned.sets()[k], &other = likelihood.learned.sets()[k];
-        const double found = both.learned.sets()[k].radius();
+    for (std::size_t k = 0; k < both.mixture().sets().size(); ++k) {
+        const ConfidenceSet &one = regression.mixture().sets()[k], &other = likelihood.mixture().sets()[k];
+        const double found = both.mixture().sets()[k].radius();
         EXPECT_TRUE(found == one.radius() || found == other.radius() ||
                     found == intersection(one, other).radius());
     }

@@ -72,7 +72,7 @@ TEST(Exploration, RecomputesItsKnowledgeFromTheEvidenceAlone) {
         const Knowledge again =
             find_explorer("hoeffding").recompute(task_of(run.problem), run.exploration.best_evidence(), {});
         EXPECT_EQ(again.certificate.candidates, best.certificate.candidates) << uri;
-        EXPECT_EQ(again.learned.model().weights(), best.learned.model().weights()) << uri;
+        EXPECT_EQ(again.mixture().model().weights(), best.mixture().model().weights()) << uri;
         EXPECT_EQ(again.episodes, best.episodes);
     }
 }

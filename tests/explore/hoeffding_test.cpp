@@ -84,7 +84,7 @@ TEST(HoeffdingExplorer, PoolsAllStepsOfAHomogeneousProblem) {
     }
     ASSERT_EQ(explorer.statistics().size(), 1u);
     EXPECT_EQ(explorer.statistics()[0].observations, 3 * explorer.episodes());
-    EXPECT_EQ(explorer.knowledge().learned.sets().size(), 1u);
+    EXPECT_EQ(explorer.knowledge().mixture().sets().size(), 1u);
 }
 
 TEST(HoeffdingExplorer, DoesNotBreakTiesByIndexWhileValuesAreClipped) {

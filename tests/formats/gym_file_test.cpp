@@ -58,7 +58,7 @@ TEST(Gym, ALayeredModelTerminatesAtItsEnd) {
     sizes.shape = {3, 2, 2};
     sizes.successors = 2;
     sizes.start_law = true;
-    const LearnedModel learned = support::knowledge_about(support::random_model(4, sizes), 4, 1).learned;
+    const LearnedMixture learned = support::knowledge_about(support::random_model(4, sizes), 4, 1).mixture();
     Stream random = test_stream(4);
     const LayeredView view(learned, {.rewards = {{"r", support::random_reward(random, sizes.shape)}}});
     write_gym(folder / "p.json", view);

@@ -23,8 +23,8 @@ using support::random_reward;
 using support::RandomSizes;
 using support::test_stream;
 
-LearnedModel learned_about(const MixtureModel& truth, std::uint64_t seed, double information = 1) {
-    return support::knowledge_about(truth, seed, information).learned;
+LearnedMixture learned_about(const MixtureModel& truth, std::uint64_t seed, double information = 1) {
+    return support::knowledge_about(truth, seed, information).mixture();
 }
 
 /// Best expected sum of the first reward from each state within `steps` steps, by the definition.
@@ -54,7 +54,7 @@ double start_value(const ExplicitModel& model, const std::vector<double>& values
     return values[static_cast<std::size_t>(model.header.initial_states.at(0))];
 }
 
-ExplicitModel collected(const LearnedModel& learned, LayeredOptions options) {
+ExplicitModel collected(const LearnedMixture& learned, LayeredOptions options) {
     ExplicitModel model = collect(LayeredView(learned, std::move(options)));
     validate(model, "view");
     return model;
@@ -67,7 +67,7 @@ TEST(LayeredView, OptimalValueIsThatOfBackwardInduction) {
         sizes.start_law = seed % 2 == 0;
         sizes.homogeneous = seed % 3 == 0;
         const MixtureModel truth = random_model(seed, sizes);
-        const LearnedModel learned = learned_about(truth, seed);
+        const LearnedMixture learned = learned_about(truth, seed);
         Stream random = test_stream(seed, 9);
         const Reward reward = random_reward(random, sizes.shape);
         const ExplicitModel model = collected(learned, {.rewards = {{"r", reward}}});
@@ -86,7 +86,7 @@ TEST(LayeredView, WithoutUnrollingTheValueNeedsTheStepBound) {
         RandomSizes sizes;
         sizes.homogeneous = true;
         sizes.start_law = seed % 2 == 0;
-        const LearnedModel learned = learned_about(random_model(seed, sizes), seed);
+        const LearnedMixture learned = learned_about(random_model(seed, sizes), seed);
         Stream random = test_stream(seed, 9);
         std::vector<double> values(static_cast<std::size_t>(sizes.shape.pairs()));
         for (double& value : values) value = sample_uniform(random);
@@ -124,7 +124,7 @@ TEST(LayeredView, IntervalsContainEveryTruthThatTheSetsContain) {
         const double information = std::pow(10, static_cast<double>(seed % 4) - 1);
         const MixtureModel truth = random_model(seed, sizes);
         const Knowledge knowledge = support::knowledge_about(truth, seed, information);
-        const LearnedModel& learned = knowledge.learned;
+        const LearnedMixture& learned = knowledge.mixture();
         const ExplicitModel exact = collected(learned, {.view = BranchKind::interval});
         const ExplicitModel quick =
             collected(learned, {.view = BranchKind::interval, .exact_intervals = false});
@@ -150,7 +150,7 @@ TEST(LayeredView, IntervalsAreAttainedByMembers) {
     sizes.features = 2;
     sizes.shape.horizon = 2;
     const MixtureModel truth = random_model(3, sizes);
-    const LearnedModel learned = learned_about(truth, 3, 2);
+    const LearnedMixture learned = learned_about(truth, 3, 2);
     const ConfidenceSet& set = learned.set(0);
     const auto end = [&](const Vector& corner) {
         double low = 0, high = 1;
@@ -178,9 +178,9 @@ TEST(LayeredView, IntervalsAreAttainedByMembers) {
 TEST(LayeredView, MisspecificationWidensIntervals) {
     RandomSizes sizes;
     const MixtureModel truth = random_model(5, sizes);
-    const LearnedModel exact = learned_about(truth, 5);
-    const LearnedModel loose(exact.model().shared_features(), sizes.shape.horizon, exact.model().start(),
-                             false, exact.sets(), 0.1, 0.05);
+    const LearnedMixture exact = learned_about(truth, 5);
+    const LearnedMixture loose(exact.model().shared_features(), sizes.shape.horizon, exact.model().start(),
+                               false, exact.sets(), 0.1, 0.05);
     const ExplicitModel narrow = collected(exact, {.view = BranchKind::interval});
     const ExplicitModel wide = collected(loose, {.view = BranchKind::interval});
     EXPECT_TRUE(contains(narrow, truth));
@@ -245,7 +245,7 @@ TEST(LayeredView, GeneralFeaturesHaveTangentCoordinatesForParameters) {
     const Vector weights = Vector::Unit(3, 0);
     const MixtureModel truth(features, shape.horizon, StartLaw(0),
                              weights.transpose().replicate(shape.horizon, 1));
-    const LearnedModel learned = learned_about(truth, 8);
+    const LearnedMixture learned = learned_about(truth, 8);
     const ExplicitModel model = collected(learned, {.view = BranchKind::parametric});
     EXPECT_EQ(model.header.parameters, (std::vector<std::string>{"z_0_0", "z_0_1", "z_1_0", "z_1_1"}));
     const Vector z = ParameterSet::of(*features).space().coordinates(weights);
@@ -257,7 +257,7 @@ TEST(LayeredView, NamesBecomeLabelsAndActions) {
     RandomSizes sizes;
     sizes.shape = {3, 2, 2};
     sizes.successors = 2;
-    const LearnedModel learned = learned_about(random_model(1, sizes), 1);
+    const LearnedMixture learned = learned_about(random_model(1, sizes), 1);
     const ExplicitModel model =
         collected(learned, {.action_names = {"left", "right"}, .state_names = {"home", "end", "home"}});
     EXPECT_EQ(model.header.labels,
@@ -278,7 +278,7 @@ TEST(LayeredView, TransitionsThatCannotHappenAreLeftOutOfThePointView) {
     Matrix weights(1, 2);
     weights << 1, 0;
     const MixtureModel truth(features, 3, StartLaw(0), weights);
-    const LearnedModel learned = learned_about(truth, 1, 1e12);
+    const LearnedMixture learned = learned_about(truth, 1, 1e12);
     const ExplicitModel point = collected(learned, {});
     const ExplicitModel interval = collected(learned, {.view = BranchKind::interval});
     EXPECT_EQ(interval.states[0].targets, (std::vector<std::int64_t>{2, 3}));
@@ -288,7 +288,7 @@ TEST(LayeredView, TransitionsThatCannotHappenAreLeftOutOfThePointView) {
 
 TEST(LayeredView, WhatDoesNotFitIsRefused) {
     RandomSizes sizes;
-    const LearnedModel learned = learned_about(random_model(1, sizes), 1);
+    const LearnedMixture learned = learned_about(random_model(1, sizes), 1);
     const auto says_of = [&](LayeredOptions options, std::string_view what) {
         return says(refusal([&] { LayeredView(learned, std::move(options)); }), {what});
     };

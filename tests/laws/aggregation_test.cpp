@@ -90,7 +90,7 @@ TEST(ExactAggregation, GivesTheTrajectoriesAndCertificatesOfTheSmallModel) {
         EXPECT_EQ(on_small.counts(), on_cells.counts());
         EXPECT_EQ(on_small.memory(), on_cells.memory());
         EXPECT_EQ(on_small.best().certificate.candidates, on_cells.best().certificate.candidates);
-        EXPECT_EQ(on_small.best().learned.model().weights(), on_cells.best().learned.model().weights());
+        EXPECT_EQ(on_small.best().mixture().model().weights(), on_cells.best().mixture().model().weights());
     }
 }
 
@@ -178,10 +178,10 @@ Excess excess(const Basin& basin, const Knowledge& knowledge) {
         rewards.push_back(support::random_sparse_reward(random, basin.problem.shape(), 0.3));
     }
     for (State threshold = 1; threshold < basin.problem.shape().states; ++threshold)
-        rewards.push_back(tempting(knowledge.learned.model(), threshold));
+        rewards.push_back(tempting(knowledge.mixture().model(), threshold));
     Excess worst;
     for (const Reward& reward : rewards) {
-        const Policy policy = backward_induction(knowledge.learned.model(), reward).policy;
+        const Policy policy = backward_induction(knowledge.mixture().model(), reward).policy;
         const RewardCertificate claim = certify_reward(knowledge, reward, policy);
         const double value = evaluate(basin.fine, basin.refined(policy), basin.refined(reward)).value;
         const double loss = backward_induction(basin.fine, basin.refined(reward)).value - value;
@@ -211,7 +211,7 @@ TEST(CoarseAggregation, CoverageHoldsWithTheMisspecificationAndFailsWithoutIt) {
     const MixtureModel truth = basin.problem.true_model();
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(3); ++seed) {
         const Knowledge with = explored(basin, basin.problem.misspecification(), seed, 100'000);
-        EXPECT_TRUE(with.learned.contains(truth));
+        EXPECT_TRUE(with.mixture().contains(truth));
         EXPECT_FALSE(with.certificate.vacuous);
         const Excess none = excess(basin, with);
         EXPECT_LE(none.value, basin.accuracy);
@@ -219,7 +219,7 @@ TEST(CoarseAggregation, CoverageHoldsWithTheMisspecificationAndFailsWithoutIt) {
         EXPECT_LE(none.reward_free, 0);
 
         const Knowledge without = explored(basin, 0, seed, 100'000);
-        EXPECT_FALSE(without.learned.contains(truth));
+        EXPECT_FALSE(without.mixture().contains(truth));
         const Excess some = excess(basin, without);
         EXPECT_GT(some.value, basin.accuracy);
         EXPECT_GT(some.loss, 2 * basin.accuracy);

@@ -107,7 +107,7 @@ TEST(AttackBounds, SecondOrderTermsPayForWhatCancels) {
             RidgeEstimate estimate = random_metric(random, 1, 3);
             sets.emplace_back(parameters, estimate, 3 * sample_uniform(random));
         }
-        const LearnedModel learned(model.shared_features(), 3, model.start(), false, sets, 0.1);
+        const LearnedMixture learned(model.shared_features(), 3, model.start(), false, sets, 0.1);
         // What the successors have in common is 10, and they differ by 1e-12 at most.
         std::vector<double> sums(at(5 * 2 * d));
         for (Index i = 0; i < std::ssize(sums); ++i)
@@ -179,7 +179,7 @@ TEST(AttackBounds, TransitionIntervalsAreRoundedOutwardByAMisspecificationToo) {
         const ParameterSet parameters = ParameterSet::simplex(sizes.features);
         const ConfidenceSet all(parameters, random_metric(random, sizes.features - 1, 0), 100);
         const double off = 0.2 * sample_uniform(random);
-        const LearnedModel learned(model.shared_features(), 2, model.start(), false, {all}, 0.1, off);
+        const LearnedMixture learned(model.shared_features(), 2, model.start(), false, {all}, 0.1, off);
         const auto intervals = transition_intervals(learned, seed % 2 == 0, 1);
         for (Index e = 0; e < model.features().entries(); ++e)
             for (const double probability : model.features().phi(e)) {

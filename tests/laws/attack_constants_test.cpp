@@ -53,7 +53,7 @@ Claims claims_of(const Task& task, const ValueRegression& regression, WidthMetho
     WidthTable widths(regression.sets(), *task.features);
     bracket_widths(*task.features, regression.features(), metrics, {.method = method}, 1, widths);
     Knowledge knowledge = regression_knowledge(task, regression, sets, widths, 1);
-    DeviationTable deviations(knowledge.learned, widths);
+    DeviationTable deviations(knowledge.mixture(), widths);
     return {std::move(knowledge), std::move(deviations)};
 }
 
@@ -80,7 +80,7 @@ support::Laws against(const Task& task, const support::Laws& laws, const Policy&
 /// the error of the policy's value takes up.
 double check(const Claims& claims, const MixtureModel& truth, const Policy& policy, const Reward& reward,
              bool optimal) {
-    const LearnedModel& learned = claims.knowledge.learned;
+    const LearnedMixture& learned = claims.knowledge.mixture();
     const auto model = evaluate(learned.model(), policy, reward), real = evaluate(truth, policy, reward);
     const Matrix error = (model.values - real.values).cwiseAbs();
     const Matrix span = span_recursion(learned, claims.deviations).values;
@@ -116,7 +116,7 @@ double attack(std::uint64_t seed, const Constants& constants) {
     const ValueRegression regression = value_regression(planted.task, {.delta = 0.1, .constants = constants});
     const auto statistics = support::statistics_about(planted, regression, random, 1 - 1e-7);
     const Claims claims = claims_of(planted.task, regression, constants.width, statistics);
-    const auto& sets = claims.knowledge.learned.sets();
+    const auto& sets = claims.knowledge.mixture().sets();
     for (std::size_t k = 0; k < sets.size(); ++k)
         EXPECT_LE(sets[k].depth(planted.weights_of(static_cast<Index>(k))), 1);
     const support::Laws laws = support::laws_of(planted);
@@ -124,7 +124,7 @@ double attack(std::uint64_t seed, const Constants& constants) {
     for (int trial = 0; trial < 2; ++trial) {
         const Reward reward = trial == 0 ? support::random_reward(random, shape)
                                          : support::random_sparse_reward(random, shape, 0.3);
-        const Policy plan = backward_induction(claims.knowledge.learned.model(), reward).policy;
+        const Policy plan = backward_induction(claims.knowledge.mixture().model(), reward).policy;
         const MixtureModel truth =
             support::system_with(planted.task, against(planted.task, laws, plan, reward));
         used = std::max(used, check(claims, truth, plan, reward, true));
@@ -232,11 +232,11 @@ TEST(AttackConstants, SetsHoldTheTruthWithAnyConstants) {
             explorer.tell(counts);
             if (explorer.replans() % 10 != 0 && explorer.episodes() < 200) continue;
             const Knowledge knowledge = explorer.knowledge();
-            const auto& sets = knowledge.learned.sets();
+            const auto& sets = knowledge.mixture().sets();
             for (std::size_t k = 0; k < sets.size(); ++k)
                 covered = covered && sets[k].depth(planted.weights_of(static_cast<Index>(k))) <= 1;
             const Reward reward = support::random_sparse_reward(random, shape, 0.3);
-            const double loss = true_loss(knowledge.learned, truth, reward);
+            const double loss = true_loss(knowledge.mixture(), truth, reward);
             EXPECT_TRUE(!covered || loss <= knowledge.certificate.bound + 1e-12) << "seed " << seed;
         }
         failures += covered ? 0 : 1;
@@ -272,7 +272,7 @@ TEST(AttackConstants, SignedFeaturesNeedNoLawAtTheCentreOfTheirHull) {
             HoeffdingExplorer explorer({features, horizon, StartLaw(0), homogeneous}, {});
             explorer.ask();
             const Knowledge knowledge = explorer.knowledge();
-            for (const double p : knowledge.learned.model().probabilities(horizon - 1)) EXPECT_GE(p, 0);
+            for (const double p : knowledge.mixture().model().probabilities(horizon - 1)) EXPECT_GE(p, 0);
         }
 }
 
@@ -318,7 +318,7 @@ TEST(AttackConstants, ContractionIsAboveEveryDistanceOfTwoRows) {
         const MixtureModel model = support::random_model(7, sizes);
         HoeffdingExplorer explorer({model.shared_features(), 2, model.start()}, {});
         explorer.ask();
-        const LearnedModel learned = explorer.knowledge().learned;
+        const LearnedMixture learned = explorer.knowledge().mixture();
         double farthest = 0;
         for (Index one = 0; one < sizes.shape.pairs(); ++one)
             for (Index other = 0; other < one; ++other) {

@@ -42,7 +42,7 @@ ConfidenceSet arbitrary_set(Stream& random, Index d) {
 
 /// Small problems of every kind: supports that differ, deterministic rows, one base model, H = 1, pooled;
 /// sets from likelihood, from regression, or arbitrary.
-LearnedModel any_learned(std::uint64_t seed) {
+LearnedMixture any_learned(std::uint64_t seed) {
     Stream random = support::test_stream(seed, 90);
     const Shape shape{2 + sample_index(random, 3), 1 + sample_index(random, 3), 1 + sample_index(random, 5)};
     const support::RandomSizes sizes{.shape = shape,
@@ -55,22 +55,22 @@ LearnedModel any_learned(std::uint64_t seed) {
         random, support::ragged_features(random, sizes, 0.45 * static_cast<double>(seed % 3)), sizes);
     const double information = std::pow(10.0, 6 * sample_uniform(random) - 1);
     if (seed % 4 == 0) return support::likelihood_model(truth, random, information);
-    if (seed % 4 == 1) return support::knowledge_about(truth, seed, information).learned;
+    if (seed % 4 == 1) return support::knowledge_about(truth, seed, information).mixture();
     std::vector<ConfidenceSet> sets;
     for (Index k = 0; k < confidence_sets(shape.horizon, sizes.homogeneous); ++k)
         sets.push_back(arbitrary_set(random, sizes.features));
-    return LearnedModel(truth.shared_features(), shape.horizon, truth.start(), sizes.homogeneous,
-                        std::move(sets), 0.1);
+    return LearnedMixture(truth.shared_features(), shape.horizon, truth.start(), sizes.homogeneous,
+                          std::move(sets), 0.1);
 }
 
-MixtureModel with_weights(const LearnedModel& learned, const Matrix& weights) {
+MixtureModel with_weights(const LearnedMixture& learned, const Matrix& weights) {
     return MixtureModel(learned.model().shared_features(), learned.shape().horizon, learned.model().start(),
                         weights);
 }
 
 /// Gradient of the policy's value in the weights of one set, the later values being those under `truth`.
 Vector value_slope(const MixtureModel& truth, const Policy& policy, const Reward& reward,
-                   const LearnedModel& learned, Index set) {
+                   const LearnedMixture& learned, Index set) {
     const Matrix visits = occupancy(truth, policy), values = evaluate(truth, policy, reward).values;
     Vector slope = Vector::Zero(truth.features().features());
     for (Step h = 0; h + 1 < truth.shape().horizon; ++h) {
@@ -85,7 +85,7 @@ Vector value_slope(const MixtureModel& truth, const Policy& policy, const Reward
 /// Moves the weights of every set to where the linearised objective is largest, as long as it grows: exact
 /// block ascent where steps have their own weights.
 template <class Objective, class Slope>
-Matrix ascend(const LearnedModel& learned, Matrix weights, Objective objective, Slope slope) {
+Matrix ascend(const LearnedMixture& learned, Matrix weights, Objective objective, Slope slope) {
     double best = objective(with_weights(learned, weights));
     for (int round = 0; round < 3; ++round)
         for (Index set = 0; set < static_cast<Index>(learned.sets().size()); ++set) {
@@ -123,10 +123,9 @@ const std::uint64_t reward_free_cases = support::repetitions<std::uint64_t>(120,
 TEST(AttackLikelihood, ReachesNoRewardFreeCandidateByAscentOverPoliciesRewardsAndMembers) {
     std::vector<double> tightest(16, 0.0);
     for (std::uint64_t seed = 0; seed < reward_free_cases; ++seed) {
-        const LearnedModel learned = any_learned(seed);
-        const RewardFreeCertificate certificate =
-            certify_reward_free(learned, DeviationTable::by_eigenvalues(learned),
-                                {.trajectory_kl = true, .hybrid = true, .ltv = true});
+        const LearnedMixture learned = any_learned(seed);
+        const RewardFreeCertificate certificate = certify_reward_free(
+            learned, DeviationTable::of(learned), {.trajectory_kl = true, .hybrid = true, .ltv = true});
         Stream random = support::test_stream(seed, 91);
         double worst = 0, worst_loss = 0;
         for (int start = 0; start < 3; ++start) {
@@ -205,11 +204,11 @@ const std::uint64_t reward_cases = support::repetitions<std::uint64_t>(160, 60);
 TEST(AttackLikelihood, FindsNoLossAboveAdvantageOrGapByAscentOverMembers) {
     double tightest = 0;
     for (std::uint64_t seed = 0; seed < reward_cases; ++seed) {
-        const LearnedModel exact = any_learned(seed + 1000);
+        const LearnedMixture exact = any_learned(seed + 1000);
         const double zeta = seed % 3 == 2 ? std::pow(10.0, -1 - static_cast<double>(seed % 2) * 2) : 0.0;
-        const LearnedModel learned(exact.model().shared_features(), exact.shape().horizon,
-                                   exact.model().start(), exact.homogeneous(), exact.sets(), 0.1, zeta);
-        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        const LearnedMixture learned(exact.model().shared_features(), exact.shape().horizon,
+                                     exact.model().start(), exact.homogeneous(), exact.sets(), 0.1, zeta);
+        const DeviationTable deviations = DeviationTable::of(learned);
         Stream random = support::test_stream(seed, 92);
         for (int r = 0; r < 4; ++r) {
             const Reward reward = r % 2 == 0 ? support::random_reward(random, learned.shape())

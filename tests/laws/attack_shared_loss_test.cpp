@@ -20,7 +20,7 @@ namespace {
 /// At least what evaluating a policy and planning differ by when they mean the same number.
 constexpr double rounding = 1e-13;
 
-MixtureModel with_weights(const LearnedModel& learned, const Matrix& weights) {
+MixtureModel with_weights(const LearnedMixture& learned, const Matrix& weights) {
     const MixtureModel& model = learned.model();
     return MixtureModel(model.shared_features(), model.shape().horizon, model.start(), weights);
 }
@@ -30,7 +30,7 @@ double loss(const MixtureModel& truth, const Policy& policy, const Reward& rewar
 }
 
 /// Derivatives of the policy's value by the weights of each set.
-Matrix slope(const LearnedModel& learned, const MixtureModel& truth, const Policy& policy,
+Matrix slope(const LearnedMixture& learned, const MixtureModel& truth, const Policy& policy,
              const Reward& reward) {
     const FeatureMap& features = truth.features();
     const Matrix values = evaluate(truth, policy, reward).values, pairs = occupancy(truth, policy);
@@ -67,7 +67,7 @@ Reward random_kind_of_reward(Stream& random, const Shape& shape) {
 }
 
 /// Good, bad, random; some stochastic everywhere, in some states or hardly.
-std::vector<Policy> kinds_of_policies(Stream& random, const LearnedModel& learned, const Reward& reward) {
+std::vector<Policy> kinds_of_policies(Stream& random, const LearnedMixture& learned, const Reward& reward) {
     const Shape& shape = learned.shape();
     std::vector<double> opposite;
     for (const double value : reward.values()) opposite.push_back(1 - value);
@@ -90,9 +90,9 @@ std::vector<Policy> kinds_of_policies(Stream& random, const LearnedModel& learne
 void attack_losses(std::uint64_t part, std::uint64_t models, bool thin, double& tightest) {
     for (std::uint64_t seed = 0; seed < models; ++seed) {
         Stream random = support::test_stream(seed, part);
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::random_learned_model(random, support::small_sizes(random), thin);
-        const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+        const DeviationTable deviations = DeviationTable::of(learned);
         const support::Farthest farthest(learned);
         const Reward reward = random_kind_of_reward(random, learned.shape());
         std::vector<Matrix> starts{learned.model().weights()};
@@ -156,8 +156,8 @@ TEST(SharedLossAttack, OccupancyBoundsHoldForSumsThatLoseTheirSmallTerms) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(states, 1, std::vector{kernel}));
     const ParameterSet parameters = ParameterSet::of(*features);
-    const LearnedModel learned(features, 2, StartLaw(start), true,
-                               {ConfidenceSet(parameters, estimate_with(Vector(0), Matrix(0, 0)), 1)}, 0.1);
+    const LearnedMixture learned(features, 2, StartLaw(start), true,
+                                 {ConfidenceSet(parameters, estimate_with(Vector(0), Matrix(0, 0)), 1)}, 0.1);
     long double arriving = 0;
     for (const auto& [state, probability] : learned.model().start().atoms())
         if (state < states - 1) arriving += static_cast<long double>(probability);

@@ -20,7 +20,7 @@ namespace {
 /// below it or cross it anywhere; directions that agree, cancel, are constant or vanish.
 class Undecided {
 public:
-    Undecided(Stream& random, const LearnedModel& learned, const Policy& policy, detail::SharedLoss& shared,
+    Undecided(Stream& random, const LearnedMixture& learned, const Policy& policy, detail::SharedLoss& shared,
               Index most_states, Index most_actions, bool cut)
         : learned_(learned) {
         const Shape& shape = learned.shape();
@@ -164,7 +164,7 @@ private:
         return sum;
     }
 
-    static detail::UndecidedAction random_action(Stream& random, const LearnedModel& learned,
+    static detail::UndecidedAction random_action(Stream& random, const LearnedMixture& learned,
                                                  const std::vector<double>& common, bool cut) {
         detail::UndecidedAction action;
         const double scale = std::pow(10.0, -3 * sample_uniform(random));
@@ -186,7 +186,7 @@ private:
     }
 
     /// The range of sum_k (theta_k - theta~_k) . direction_k.
-    static Interval reach_of(const LearnedModel& learned, const std::vector<double>& direction) {
+    static Interval reach_of(const LearnedMixture& learned, const std::vector<double>& direction) {
         Interval sum{0, 0};
         const std::size_t d = at(learned.model().features().features());
         for (std::size_t k = 0; k < learned.sets().size(); ++k) {
@@ -200,7 +200,7 @@ private:
         return sum;
     }
 
-    const LearnedModel& learned_;
+    const LearnedMixture& learned_;
     std::vector<Place> places_;
     std::vector<Path> paths_;
 };
@@ -210,7 +210,7 @@ TEST(SharedLossAttack, TheSearchFindsTheLargestOfAllChoices) {
     int searched = 0, equal = 0;
     for (int seed = 0; seed < support::runs(1000, 50000); ++seed) {
         Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 63);
-        const LearnedModel learned =
+        const LearnedMixture learned =
             support::random_learned_model(random, support::small_sizes(random), seed % 4 == 0);
         if (learned.sets().empty()) continue;
         const Policy policy = support::random_stochastic_policy(random, learned.shape());
@@ -245,7 +245,7 @@ TEST(SharedLossAttack, HoldsWhereTheSearchIsCutShort) {
                                          .successors = 1 + sample_index(random, 8),
                                          .start_law = seed % 2 == 0,
                                          .homogeneous = seed % 3 == 0};
-        const LearnedModel learned = support::random_learned_model(random, sizes, seed % 4 == 0);
+        const LearnedMixture learned = support::random_learned_model(random, sizes, seed % 4 == 0);
         const Policy policy = seed % 5 == 0 ? support::random_deterministic_policy(random, sizes.shape)
                                             : support::random_stochastic_policy(random, sizes.shape);
         detail::SharedLoss shared(learned, policy);

@@ -33,7 +33,7 @@ double worst_value_error(const MixtureModel& a, const MixtureModel& b, const Pol
 }
 
 /// max over 0/1 rewards of the true loss of the exact plan on the learned model.
-double worst_loss(const LearnedModel& learned, const MixtureModel& truth) {
+double worst_loss(const LearnedMixture& learned, const MixtureModel& truth) {
     const Shape& shape = truth.shape();
     const Index bits = shape.horizon * shape.pairs();
     double worst = 0;
@@ -75,16 +75,16 @@ Knowledge two_model_knowledge(std::uint64_t seed, const support::RandomSizes& si
     WidthTable widths(sets, *features);
     bracket_widths(*features, TangentFeatures(*features, parameters.space()), confidence, {}, 1, widths);
     StartLaw start = sizes.start_law ? support::random_start(random, sizes.shape.states) : StartLaw(State{0});
-    LearnedModel learned(features, sizes.shape.horizon, std::move(start), sizes.homogeneous,
-                         std::move(confidence), 0.1);
-    RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable(learned, widths));
-    return {std::move(learned), std::move(certificate), 0};
+    const auto learned = std::make_shared<const LearnedMixture>(
+        features, sizes.shape.horizon, std::move(start), sizes.homogeneous, std::move(confidence), 0.1);
+    RewardFreeCertificate certificate = certify_reward_free(*learned, DeviationTable(*learned, widths));
+    return {learned, std::move(certificate), 0};
 }
 
 /// Calls visit(truth) for every choice of ends, one a set: the value is linear in each step's weights, so
 /// some such truth is the worst of all members when the steps have their own weights.
 template <class Visit>
-void for_each_corner(const LearnedModel& learned, Visit visit) {
+void for_each_corner(const LearnedMixture& learned, Visit visit) {
     const auto sets = static_cast<Index>(learned.sets().size());
     for (Index code = 0; code < (Index{1} << sets); ++code) {
         Matrix weights = learned.model().weights();
@@ -109,9 +109,9 @@ TEST(Attack, NoTruthPolicyAndRewardBreakTheValueErrorOfTwoBaseModels) {
                                          .concentration = 0.5};
         const Knowledge knowledge = two_model_knowledge(seed, sizes);
         double worst = 0;
-        for_each_corner(knowledge.learned, [&](const MixtureModel& truth) {
+        for_each_corner(knowledge.mixture(), [&](const MixtureModel& truth) {
             for_each_policy(sizes.shape, [&](const Policy& policy) {
-                worst = std::max(worst, worst_value_error(truth, knowledge.learned.model(), policy));
+                worst = std::max(worst, worst_value_error(truth, knowledge.mixture().model(), policy));
             });
         });
         for (const auto& [name, bound] : knowledge.certificate.candidates)
@@ -132,8 +132,8 @@ TEST(Attack, NoRewardMakesThePlanLoseMoreThanTheCertificate) {
                                          .start_law = seed % 3 == 0,
                                          .concentration = 0.3};
         const Knowledge knowledge = two_model_knowledge(seed, sizes);
-        for_each_corner(knowledge.learned, [&](const MixtureModel& truth) {
-            const double worst = worst_loss(knowledge.learned, truth);
+        for_each_corner(knowledge.mixture(), [&](const MixtureModel& truth) {
+            const double worst = worst_loss(knowledge.mixture(), truth);
             EXPECT_LE(worst, knowledge.certificate.bound) << "seed " << seed;
             tightest = std::max(tightest, worst / knowledge.certificate.bound);
         });
@@ -158,7 +158,7 @@ TEST(Attack, EveryPolicysTrueValueAndLossLieWithinItsRewardCertificate) {
                                         : support::random_deterministic_policy(random, sizes.shape);
             const RewardCertificate certificate = certify_reward(knowledge, reward, policy);
             double least = 10, most = 0;
-            for_each_corner(knowledge.learned, [&](const MixtureModel& truth) {
+            for_each_corner(knowledge.mixture(), [&](const MixtureModel& truth) {
                 const double value = evaluate(truth, policy, reward).value;
                 const double best = backward_induction(truth, reward).value;
                 least = std::min(least, value);
@@ -178,10 +178,10 @@ TEST(Attack, EveryPolicysTrueValueAndLossLieWithinItsRewardCertificate) {
 }
 
 /// A two-state model as its two base models mixed: every law over two states is possible.
-LearnedModel two_state_model(std::uint64_t seed, Index horizon) {
+LearnedMixture two_state_model(std::uint64_t seed, Index horizon) {
     const support::RandomSizes sizes{
         .shape = {2, 2, horizon}, .features = 3, .successors = 2, .start_law = seed % 2 == 0};
-    return support::knowledge_about(support::random_model(seed, sizes), seed, 1).learned;
+    return support::knowledge_about(support::random_model(seed, sizes), seed, 1).mixture();
 }
 
 // The adversary of the recursions: any law within tau of the model at every (step, pair), chosen
@@ -190,7 +190,7 @@ TEST(Attack, RecursionsBoundTheExactWorstCaseOverTotalVariationBalls) {
     double coupling_tightest = 0, model_tightest = 0;
     const Shape shape{2, 2, 3};
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        const LearnedModel learned = two_state_model(seed, shape.horizon);
+        const LearnedMixture learned = two_state_model(seed, shape.horizon);
         Stream random = support::test_stream(seed, 9);
         std::vector<double> tau(at(2 * shape.pairs()));
         for (double& t : tau) t = std::pow(sample_uniform(random), 1.0 + static_cast<double>(seed % 4));
@@ -250,7 +250,7 @@ TEST(Attack, SmallestSizesAreCertified) {
                 const Knowledge knowledge = support::knowledge_about(truth, 11, 1);
                 const bool nothing = d == 1 || horizon == 1 || m == 1;
                 EXPECT_EQ(knowledge.certificate.bound == 0, nothing);
-                EXPECT_LE(worst_loss(knowledge.learned, truth), knowledge.certificate.bound + 1e-15);
+                EXPECT_LE(worst_loss(knowledge.mixture(), truth), knowledge.certificate.bound + 1e-15);
                 Stream random = support::test_stream(12);
                 const Reward reward = support::random_reward(random, sizes.shape);
                 const Policy policy = support::random_stochastic_policy(random, sizes.shape);

@@ -134,7 +134,7 @@ TEST(Coverage, HoldsForWeightsOnTheBoundary) {
         bool covered = true;
         for (const std::int64_t episodes : {30, 300, 3000}) {
             exploration.run(system, {.episodes = episodes});
-            const LearnedModel& learned = exploration.best().learned;
+            const LearnedMixture& learned = exploration.best().mixture();
             covered = covered && learned.contains(problem.true_model());
             for (Step h = 0; h < 2; ++h)
                 deepest = std::max(deepest, learned.set(h).depth(problem.truth()->row(h).transpose()));

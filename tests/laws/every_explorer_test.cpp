@@ -44,7 +44,7 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     for (const int episodes : {100, support::repetitions(3000)}) {
         exploration.run(system, {.episodes = episodes});
         const Knowledge& best = exploration.best();
-        for (const ConfidenceSet& set : best.learned.sets()) {
+        for (const ConfidenceSet& set : best.mixture().sets()) {
             EXPECT_GE(set.weights().minCoeff(), -1e-12);
             EXPECT_NEAR(set.weights().sum(), 1, 1e-12);
             EXPECT_LE(set.projection().residual, set.radius());

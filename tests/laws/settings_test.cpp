@@ -86,7 +86,7 @@ Problem tight_problem(std::uint64_t seed) {
 
 /// What is handed over must be possible: the weights are members, and everything that is said of the truth on
 /// the event holds of the model, too.
-void expect_member(const LearnedModel& learned, std::uint64_t seed) {
+void expect_member(const LearnedMixture& learned, std::uint64_t seed) {
     for (const ConfidenceSet& set : learned.sets()) {
         EXPECT_TRUE(set.parameters().contains(set.weights(), 1e-11)) << "seed " << seed;
         EXPECT_LE(set.depth(set.weights()), 1 + 1e-9) << "seed " << seed;
@@ -123,7 +123,7 @@ TEST(SignedFeatures, TheModelHandedOverIsAMemberOfItsOwnSets) {
                                 {.delta = 0.1, .seed = seed});
         for (const std::int64_t episodes : {1, 30, 1000}) {
             exploration.run(system, {.episodes = episodes});
-            expect_member(exploration.best().learned, seed);
+            expect_member(exploration.best().mixture(), seed);
         }
     }
 }
@@ -193,9 +193,9 @@ TEST(InitialStep, LearnsTheSameBehindIt) {
         CountSplittingDeployer system(problem.true_model(), 5);
         Exploration exploration(task_of(problem), find_explorer("uniform"), {.seed = 5});
         exploration.run(system, {.episodes = 200'000});
-        return exploration.best().learned;
+        return exploration.best().mixture();
     };
-    const LearnedModel without = learned(plain), with = learned(longer);
+    const LearnedMixture without = learned(plain), with = learned(longer);
     ASSERT_EQ(with.sets().size(), without.sets().size() + 1);
     for (Step h = 0; h + 1 < plain.shape().horizon; ++h) {
         EXPECT_LT((with.set(h + 1).weights() - without.set(h).weights()).norm(), 0.05) << "step " << h;

@@ -29,7 +29,7 @@ inline referee::Case explored(const Problem& problem, const std::string& algorit
     result.candidates = best.certificate.candidates;
     result.stopped = to_string(stopped);
     return app::referee_case(problem, delta, {exploration.memory(), exploration.counts()}, result,
-                             best.learned.model().weights());
+                             best.mixture().model().weights());
 }
 
 /// Two states, one action, two steps, base models (0.9, 0.1) and (0.5, 0.5) from state 0; from state 1 both

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/convex/support.hpp"
 #include "support/members.hpp"
 
@@ -30,7 +30,7 @@ inline SharedFeatures random_base_models(Stream& random, const RandomSizes& size
 
 /// Sets of a likelihood, or of any metric about an estimate that may lie outside the simplex. `thin`: metrics
 /// of condition up to 1e14, radii down to 1e-9.
-inline LearnedModel random_learned_model(Stream& random, const RandomSizes& sizes, bool thin) {
+inline LearnedMixture random_learned_model(Stream& random, const RandomSizes& sizes, bool thin) {
     const MixtureModel truth = random_model(random, random_base_models(random, sizes), sizes);
     const double decades = thin ? 13 : 6;
     if (sample_index(random, 3) == 0)
@@ -57,8 +57,8 @@ inline LearnedModel random_learned_model(Stream& random, const RandomSizes& size
                         Vector(precision.llt().matrixU().solve(normal()));
         sets.emplace_back(parameters, estimate_with(estimate, precision), radius);
     }
-    return LearnedModel(truth.shared_features(), sizes.shape.horizon, truth.start(), truth.homogeneous(),
-                        std::move(sets), 0.1);
+    return LearnedMixture(truth.shared_features(), sizes.shape.horizon, truth.start(), truth.homogeneous(),
+                          std::move(sets), 0.1);
 }
 
 /// Sizes from one on, of every kind.
@@ -74,7 +74,7 @@ inline RandomSizes small_sizes(Stream& random) {
 }
 
 /// Whether the weights are members for certain, whatever is rounded in saying so.
-inline bool inside(const LearnedModel& learned, const Matrix& weights) {
+inline bool inside(const LearnedMixture& learned, const Matrix& weights) {
     for (std::size_t k = 0; k < learned.sets().size(); ++k) {
         const ConfidenceSet& set = learned.sets()[k];
         const Vector row = weights.row(static_cast<Index>(k)).transpose();
@@ -88,7 +88,7 @@ inline bool inside(const LearnedModel& learned, const Matrix& weights) {
 /// For each set the member that is farthest in the direction in its row.
 class Farthest {
 public:
-    explicit Farthest(const LearnedModel& learned) {
+    explicit Farthest(const LearnedMixture& learned) {
         for (const ConfidenceSet& set : learned.sets())
             supports_.push_back(set.support_function({.tolerance = 1e-7}));
     }
@@ -113,7 +113,7 @@ private:
 /// Climbs from the weights to members under which `height` is larger, by steps towards those that are
 /// farthest in the directions that `ascent` says. Members only are returned.
 template <class Height, class Ascent>
-Matrix climb(const LearnedModel& learned, const Farthest& farthest, Matrix weights, const Height& height,
+Matrix climb(const LearnedMixture& learned, const Farthest& farthest, Matrix weights, const Height& height,
              const Ascent& ascent) {
     double highest = height(weights);
     for (int round = 0; round < 6; ++round) {

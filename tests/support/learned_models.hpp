@@ -1,12 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "alidade/certify/deviation.hpp"
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/certify/reward_free.hpp"
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/confidence/value_regression.hpp"
 #include "alidade/confidence/width_table.hpp"
 #include "support/random_models.hpp"
@@ -43,20 +44,20 @@ inline Knowledge knowledge_about(const MixtureModel& truth, std::uint64_t seed, 
     auto confidence = regression_sets(features, statistics, delta);
     WidthTable widths(sets, *features);
     bracket_widths(*features, tangent, confidence, {}, 1, widths);
-    LearnedModel learned(features, truth.shape().horizon, truth.start(), homogeneous, std::move(confidence),
-                         delta);
+    const auto learned = std::make_shared<const LearnedMixture>(
+        features, truth.shape().horizon, truth.start(), homogeneous, std::move(confidence), delta);
     RewardFreeCertificate certificate =
-        certify_reward_free(learned, DeviationTable(learned, widths), {.contributions = 1000000});
-    return {std::move(learned), std::move(certificate), 0};
+        certify_reward_free(*learned, DeviationTable(*learned, widths), {.contributions = 1000000});
+    return {learned, std::move(certificate), 0};
 }
 
 /// A different truth inside the sets: pushed from the centre to the boundary in a random direction.
 inline MixtureModel adversarial_truth(const Knowledge& knowledge, std::uint64_t seed) {
-    const MixtureModel& model = knowledge.learned.model();
+    const MixtureModel& model = knowledge.mixture().model();
     Stream random = test_stream(seed, 78);
     Matrix weights = model.weights();
-    for (Index h = 0; h < static_cast<Index>(knowledge.learned.sets().size()); ++h) {
-        const ConfidenceSet& set = knowledge.learned.sets()[static_cast<std::size_t>(h)];
+    for (Index h = 0; h < static_cast<Index>(knowledge.mixture().sets().size()); ++h) {
+        const ConfidenceSet& set = knowledge.mixture().sets()[static_cast<std::size_t>(h)];
         const auto law = sample_dirichlet(random, set.features(), 0.3);
         const Vector corner = Eigen::Map<const Vector>(law.data(), set.features());
         double low = 0, high = 1;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/random/samplers.hpp"
 #include "support/random_models.hpp"
@@ -16,7 +16,7 @@ namespace alidade::support {
 
 /// A truth inside all sets: from the centres in random directions of the tangent space, or towards random
 /// corners of the simplex, to the boundary, or a random part of the way if `inside`.
-inline MixtureModel random_member(const LearnedModel& learned, Stream& random, bool inside) {
+inline MixtureModel random_member(const LearnedMixture& learned, Stream& random, bool inside) {
     const MixtureModel& model = learned.model();
     Matrix weights = model.weights();
     for (Index k = 0; k < static_cast<Index>(learned.sets().size()); ++k) {
@@ -47,8 +47,8 @@ inline MixtureModel random_member(const LearnedModel& learned, Stream& random, b
 
 /// Likelihood sets of data that are as they should be: every pair of every step seen `visits` times, its
 /// successors in proportion to their probabilities, up to a random rounding.
-inline LearnedModel likelihood_model(const MixtureModel& truth, Stream& random, double visits,
-                                     double delta = 0.1) {
+inline LearnedMixture likelihood_model(const MixtureModel& truth, Stream& random, double visits,
+                                       double delta = 0.1) {
     const FeatureMap& features = truth.features();
     std::vector<LikelihoodRows> rows;
     for (Index k = 0; k < confidence_sets(truth.shape().horizon, truth.homogeneous()); ++k) {
@@ -59,8 +59,8 @@ inline LearnedModel likelihood_model(const MixtureModel& truth, Stream& random, 
     }
     std::vector<ConfidenceSet> sets;
     for (const LikelihoodSet& set : likelihood_sets(rows, {.delta = delta})) sets.push_back(set.ellipsoid);
-    return LearnedModel(truth.shared_features(), truth.shape().horizon, truth.start(), truth.homogeneous(),
-                        std::move(sets), delta);
+    return LearnedMixture(truth.shared_features(), truth.shape().horizon, truth.start(), truth.homogeneous(),
+                          std::move(sets), delta);
 }
 
 /// Random kernels with a share of the entries zero, differently in each: supports differ.

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "support/learned_models.hpp"
 
 /// A learned model of two base models as dense arrays, for recursions in plain loops. A member of a step's
@@ -24,7 +24,7 @@ struct TwoBaseModels {
     std::vector<char> leads;       ///< whether some base model leads there: pairs x states
     double misspecification;
 
-    explicit TwoBaseModels(const LearnedModel& learned)
+    explicit TwoBaseModels(const LearnedMixture& learned)
         : states(learned.shape().states),
           actions(learned.shape().actions),
           horizon(learned.shape().horizon),
@@ -107,14 +107,14 @@ struct TwoBaseModels {
 
 /// Two random base models of three states and two actions, four steps, about which `information` is known.
 /// Rows of a small concentration are sharp, and two of them far apart.
-inline LearnedModel learned_about_two(std::uint64_t seed, double information, double misspecification = 0,
-                                      double concentration = 1) {
+inline LearnedMixture learned_about_two(std::uint64_t seed, double information, double misspecification = 0,
+                                        double concentration = 1) {
     const RandomSizes sizes{
         .shape = {3, 2, 4}, .features = 2, .successors = 3, .concentration = concentration};
-    const LearnedModel learned = knowledge_about(random_model(seed, sizes), seed, information).learned;
+    const LearnedMixture learned = knowledge_about(random_model(seed, sizes), seed, information).mixture();
     if (misspecification == 0) return learned;
-    return LearnedModel(learned.model().shared_features(), sizes.shape.horizon, learned.model().start(),
-                        false, learned.sets(), learned.delta(), misspecification);
+    return LearnedMixture(learned.model().shared_features(), sizes.shape.horizon, learned.model().start(),
+                          false, learned.sets(), learned.delta(), misspecification);
 }
 
 }  // namespace alidade::support

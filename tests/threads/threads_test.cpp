@@ -57,7 +57,7 @@ Knowledge wide_knowledge() {
 
 TEST(Threads, GiveTheSameWidths) {
     const Knowledge knowledge = wide_knowledge();
-    const LearnedModel& learned = knowledge.learned;
+    const LearnedMixture& learned = knowledge.mixture();
     const FeatureMap& features = learned.model().features();
     const TangentFeatures tangent(features, ParameterSet::of(features).space());
     const auto widths = [&](int threads) {
@@ -95,8 +95,8 @@ TEST(Threads, GiveTheSameRewardCertificates) {
     Stream random = support::test_stream(8, 8);
     std::vector<RewardQuestion> questions;
     for (int i = 0; i < 5; ++i) {
-        const Reward reward = support::random_reward(random, knowledge.learned.shape());
-        questions.push_back({reward, backward_induction(knowledge.learned.model(), reward).policy});
+        const Reward reward = support::random_reward(random, knowledge.mixture().shape());
+        questions.push_back({reward, backward_induction(knowledge.mixture().model(), reward).policy});
     }
     const auto one = certify_rewards(knowledge, questions, 1), two = certify_rewards(knowledge, questions, 2);
     for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -120,8 +120,9 @@ TEST(Threads, GiveTheSameAudit) {
 TEST(Threads, GiveTheSameIntervals) {
     const Knowledge knowledge = wide_knowledge();
     const auto rows = [&](int threads) {
-        return collect(LayeredView(
-            knowledge.learned, {.view = BranchKind::interval, .exact_intervals = false, .threads = threads}));
+        return collect(
+            LayeredView(knowledge.mixture(),
+                        {.view = BranchKind::interval, .exact_intervals = false, .threads = threads}));
     };
     EXPECT_EQ(rows(2), rows(1));
 }

@@ -29,7 +29,7 @@ struct AuditResult {
     Index violations = 0;
     double reward_free = 0;  ///< the certificate audited
     bool truth_in_confidence_set = false;
-    double depth = 0;  ///< largest distance of a true weight from its estimate, in radii
+    double depth = 0;  ///< LearnedModel::depth: of weights, the largest distance from their estimate in radii
 };
 
 /// Compares every certificate with the truth: exact true losses over random and sparse rewards, then

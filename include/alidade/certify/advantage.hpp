@@ -2,7 +2,7 @@
 
 #include "alidade/certify/deviation.hpp"
 #include "alidade/certify/value_bounds.hpp"
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/types.hpp"
@@ -26,7 +26,7 @@ struct AdvantageBounds {
 ///    with one member of C_k for all states and actions, so that errors the two actions share cancel.
 /// Both allow for the misspecification. An advantage that is not exactly zero by definition gets a rounding
 /// slack of 1e-9, so a bound of exactly 0 is a proof. `bounds` are those of the same reward and policy.
-AdvantageBounds advantage_bounds(const LearnedModel& learned, const DeviationTable& deviations,
+AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy, const ValueBounds& bounds);
 
 }  // namespace alidade

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/confidence_set.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/task.hpp"
 #include "alidade/width/width.hpp"
@@ -13,9 +15,13 @@ namespace alidade {
 
 /// A learned model with the claim about it.
 struct Knowledge {
-    LearnedModel learned;
+    SharedLearned learned;
     RewardFreeCertificate certificate;
-    std::int64_t episodes = 0;  ///< episodes that the confidence sets rest on
+    std::int64_t episodes = 0;  ///< episodes that it rests on
+
+    /// The learned model where weights are needed, for `what`. Throws InvalidArgument if they are not what
+    /// was learned.
+    const LearnedMixture& mixture(std::string_view what = "this") const;
 };
 
 struct CertifyOptions {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "alidade/certify/reward_free.hpp"
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -15,7 +15,7 @@ namespace alidade {
 /// has that value, which cannot be computed) [theory §1.2]. `estimates` are theta^ of every set, d weights
 /// each; `bonuses` are u, sets x pairs, each at least the true one. There is no u at the last step: nothing
 /// comes after it.
-RewardFreeCertificate certify_printed(const LearnedModel& learned, std::span<const Vector> estimates,
+RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<const Vector> estimates,
                                       std::span<const double> bonuses);
 
 }  // namespace alidade

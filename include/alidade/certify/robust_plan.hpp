@@ -24,12 +24,6 @@ struct Caution {
     double gain() const noexcept { return guaranteed - optimal_guaranteed; }
 };
 
-/// How the least expectation over a confidence set is had.
-enum class WorstCase {
-    closed_form,  ///< both balls and the parameters' own range, the better of them: what certificates use
-    solver,       ///< the support function of the whole set: never lower, some hundred times slower
-};
-
 /// A policy with the largest guaranteed value.
 struct RobustPlan {
     Policy policy;      ///< deterministic; the first of equally good actions
@@ -55,12 +49,13 @@ Caution caution_of(const LearnedModel& learned, const Reward& reward, const Poli
 /// made with, not on the model it is handed, which must have the same shape.
 class RobustPlanner final : public Planner {
 public:
-    explicit RobustPlanner(LearnedModel learned) : learned_(std::move(learned)) {}
+    /// Throws InvalidArgument if there is none.
+    explicit RobustPlanner(SharedLearned learned);
 
 private:
     Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
-    LearnedModel learned_;
+    SharedLearned learned_;
 };
 
 }  // namespace alidade

@@ -1,45 +1,109 @@
 #pragma once
 
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "alidade/confidence/confidence_set.hpp"
 #include "alidade/model/mixture_model.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
 
-/// What exploration leaves behind: the model (theta~) and the sets (C) that contain the true weights
-/// with probability 1 - delta. Planning and certifying need nothing else; no history is kept.
+class LearnedMixture;
+
+/// How the least and the largest expectation over what is left possible are had.
+enum class WorstCase {
+    closed_form,  ///< the best of the closed forms: what certificates use
+    solver,       ///< the support function of a whole confidence set: never wider, some hundred times slower
+};
+
+/// How far a law is from the learned one, in a way that adds up along a trajectory.
+enum class Divergence {
+    kl,          ///< KL(P~ || P)
+    chi_square,  ///< sum of (P - P~)^2 / P~
+};
+
+/// Learned probabilities up to this are taken to be zero where divergences are computed, since what rounding
+/// leaves of a zero would make them infinite. Values move by H^2 m times it, far below the rounding slack.
+inline constexpr double negligible_probability = 1e-15;
+
+/// Bounds of expectations over everything that a learned model leaves possible, one pair after another. It
+/// has scratch memory, so that every thread needs its own, and reads the learned model, which must outlive
+/// it.
+class ExpectationBounds {
+public:
+    virtual ~ExpectationBounds() = default;
+
+    /// Contains E[value(s') | s, a] at step h under every possible truth; `value` has one number a state. The
+    /// last step has no successors that count: {0, 0}.
+    virtual Interval operator()(Step h, Index pair, std::span<const double> value) = 0;
+};
+
+/// What exploration leaves behind: a model, and what is uncertain about it. With probability 1 - delta the
+/// truth is among what is left possible. Planning and certifying need nothing else; no history is kept. What
+/// is uncertain may be of any kind: certificates ask the questions below. Immutable.
 class LearnedModel {
 public:
-    /// `sets` has one element a learned step (H-1), or one if `homogeneous`; none if H = 1. The last
-    /// step, which no reward depends on, gets the centre of the parameters, or some member where features are
-    /// general. `misspecification` in [0, 1) is how far, in total variation, a true transition law may be
-    /// from the mixture's; the sets must allow for it (those of regression do if they are told, those of
-    /// likelihood cannot). Throws InvalidArgument unless all sets are about the weights of `features`.
-    LearnedModel(const SharedFeatures& features, Index horizon, StartLaw start, bool homogeneous,
-                 std::vector<ConfidenceSet> sets, double delta, double misspecification = 0);
+    virtual ~LearnedModel() = default;
 
-    const MixtureModel& model() const noexcept { return model_; }
-    const Shape& shape() const noexcept { return model_.shape(); }
+    /// P~: what is planned with.
+    virtual const TransitionModel& model() const noexcept = 0;
+    const Shape& shape() const noexcept { return model().shape(); }
+    /// Whether one uncertainty is that of all steps, whose laws are the same; data are pooled.
     bool homogeneous() const noexcept { return homogeneous_; }
     double delta() const noexcept { return delta_; }
-    double misspecification() const noexcept { return misspecification_; }
-    const std::vector<ConfidenceSet>& sets() const noexcept { return sets_; }
-    /// Position in `sets()` of step h < H-1.
+    /// How many steps have an uncertainty of their own: H-1, or one if homogeneous; none if H = 1.
+    Index uncertain_steps() const noexcept;
+    /// Position of step h < H-1 among them.
     Index set_index(Step h) const noexcept { return homogeneous_ ? 0 : h; }
-    const ConfidenceSet& set(Step h) const noexcept { return sets_[static_cast<std::size_t>(set_index(h))]; }
 
-    /// Whether all sets contain the weights of `truth` (as many rows as the model has).
-    bool contains(const MixtureModel& truth) const;
+    virtual std::unique_ptr<ExpectationBounds> expectations(
+        WorstCase worst = WorstCase::closed_form) const = 0;
+    /// For every uncertain step and pair an upper bound of the total variation between the learned law and
+    /// every possible one: uncertain_steps x pairs numbers in [0, 1], zero only where the law is known. Cheap
+    /// rather than sharp.
+    virtual std::vector<double> variations() const = 0;
+    /// The part of it that every bound of a variation must contain: how far, in total variation, the true law
+    /// may be from all that weights make; where there are no weights, from the learned one. Of h < H-1.
+    virtual double row_radius(Step h, Index pair) const noexcept = 0;
+
+    /// Why divergences cannot be bounded; empty if they can.
+    virtual std::string divergence_refusal() const = 0;
+    /// For every uncertain step and pair an upper bound of the divergence between the learned law and every
+    /// possible one; may be infinite. Throws InvalidArgument where `divergence_refusal` says why.
+    virtual std::vector<double> divergences(Divergence divergence) const = 0;
+
+    /// How deep a truth is in what is left possible: at most one inside, infinite where it was excluded
+    /// beforehand. Throws InvalidArgument if it has another shape.
+    virtual double depth(const MixtureModel& truth) const = 0;
+    /// Whether the truth is left possible.
+    virtual bool contains(const MixtureModel& truth) const = 0;
+
+    /// Itself if it is weights in confidence sets, in which values can be expanded; null otherwise.
+    virtual const LearnedMixture* mixture() const noexcept { return nullptr; }
+    /// The same, where nothing else will do: throws InvalidArgument that says that `what` needs it.
+    const LearnedMixture& as_mixture(std::string_view what) const;
+
+protected:
+    /// Throws InvalidArgument unless delta is in (0, 1).
+    LearnedModel(bool homogeneous, double delta);
+    LearnedModel(const LearnedModel&) = default;
+    LearnedModel(LearnedModel&&) = default;
+    LearnedModel& operator=(const LearnedModel&) = default;
+    LearnedModel& operator=(LearnedModel&&) = default;
+
+    void require_shape_of(const TransitionModel& truth) const;
 
 private:
-    MixtureModel model_;
     bool homogeneous_;
-    std::vector<ConfidenceSet> sets_;
     double delta_;
-    double misspecification_;
 };
+
+/// Learned models are of several kinds, and never change: what hands one over shares it.
+using SharedLearned = std::shared_ptr<const LearnedModel>;
 
 /// How many confidence sets a problem has: H-1, or one if homogeneous; none if H = 1.
 Index confidence_sets(Index horizon, bool homogeneous);

@@ -8,8 +8,8 @@
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/explore/explorer.hpp"
-#include "alidade/model/task.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/model/task.hpp"
 
 namespace alidade {
 

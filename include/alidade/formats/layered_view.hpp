@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/formats/explicit_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
@@ -49,7 +49,7 @@ class LayeredView final : public ExplicitRows {
 public:
     /// `learned` must outlive the view. Throws InvalidArgument for names or rewards that do not fit, and if a
     /// model that depends on time is not to be unrolled.
-    LayeredView(const LearnedModel& learned, LayeredOptions options);
+    LayeredView(const LearnedMixture& learned, LayeredOptions options);
 
 private:
     void do_read(Index state, ExplicitState& row) const override;
@@ -59,7 +59,7 @@ private:
     void add_transitions(Step h, Index pair, ExplicitState& row) const;
     void add_affine(Step h, Index entry, ExplicitState& row) const;
 
-    const LearnedModel& learned_;
+    const LearnedMixture& learned_;
     LayeredOptions options_;
     std::vector<std::int32_t> own_labels_;  // of each state, if it has one
     std::vector<Interval> intervals_;       // interval view: the entries of each confidence set

@@ -50,7 +50,7 @@ std::vector<Finding> examine_random(const Knowledge& knowledge, const DeviationT
         for (Index i = first; i < last; ++i) {
             const Reward reward = audit_reward(truth.shape(), options.seed, i);
             findings[static_cast<std::size_t>(i)] = examine(
-                knowledge, deviations, reward, detail::measure_loss(knowledge.learned, truth, reward));
+                knowledge, deviations, reward, detail::measure_loss(*knowledge.learned, truth, reward));
         }
     });
     return findings;
@@ -69,7 +69,7 @@ void search_worst(const Knowledge& knowledge, const DeviationTable& deviations, 
         if (steps == 0) continue;
         Stream random(options.seed, Purpose::audit, static_cast<std::uint64_t>(options.rewards + k), 1);
         const Reward start = audit_reward(truth.shape(), options.seed, order[static_cast<std::size_t>(k)]);
-        detail::climb(knowledge.learned, truth, start, steps, random,
+        detail::climb(*knowledge.learned, truth, start, steps, random,
                       [&](const Reward& reward, const detail::TrueLoss& loss, bool accepted) {
                           ++result.rewards;
                           result.max_gap = std::max(result.max_gap, loss.loss());
@@ -88,7 +88,9 @@ double true_loss(const LearnedModel& learned, const MixtureModel& truth, const R
 }
 
 AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const AuditOptions& options) {
-    expects(truth.shape() == knowledge.learned.shape(), "the truth has another shape than the learned model");
+    expects(knowledge.learned != nullptr, "the knowledge has no learned model");
+    expects(truth.shape() == knowledge.learned->shape(),
+            "the truth has another shape than the learned model");
     expects(options.rewards >= 1, "rewards is {}; must be at least 1", options.rewards);
     expects(options.climb_steps >= 0 && options.climb_starts >= 1,
             "climb_steps is {} and climb_starts {}; must be at least 0 and 1", options.climb_steps,
@@ -96,10 +98,9 @@ AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const A
     expects(options.threads >= 1, "threads is {}; must be at least 1", options.threads);
     AuditResult result;
     result.reward_free = knowledge.certificate.bound;
-    result.truth_in_confidence_set = knowledge.learned.contains(truth);
-    for (Step h = 0; h + 1 < truth.shape().horizon; ++h)
-        result.depth = std::max(result.depth, knowledge.learned.set(h).depth(truth.weights(h)));
-    const DeviationTable deviations = DeviationTable::by_eigenvalues(knowledge.learned);
+    result.truth_in_confidence_set = knowledge.learned->contains(truth);
+    result.depth = knowledge.learned->depth(truth);
+    const DeviationTable deviations = DeviationTable::of(*knowledge.learned);
     const std::vector<Finding> findings = examine_random(knowledge, deviations, truth, options);
     for (const Finding& finding : findings) {
         result.max_gap = std::max(result.max_gap, finding.loss);

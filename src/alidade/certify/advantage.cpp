@@ -26,7 +26,7 @@ using detail::ActionBounds, detail::StepBounds;
 
 class AdvantageRecursion {
 public:
-    AdvantageRecursion(const LearnedModel& learned, const DeviationTable& deviations, const Reward& reward,
+    AdvantageRecursion(const LearnedMixture& learned, const DeviationTable& deviations, const Reward& reward,
                        const Policy& policy, const ValueBounds& bounds)
         : learned_(learned),
           deviations_(deviations),
@@ -345,7 +345,7 @@ private:
                  std::min(static_cast<double>(shape_.horizon), value + start.expect(next_.high) + slack)}};
     }
 
-    const LearnedModel& learned_;
+    const LearnedMixture& learned_;
     const DeviationTable& deviations_;
     const Reward& reward_;
     const Policy& policy_;
@@ -366,7 +366,7 @@ private:
 
 }  // namespace
 
-AdvantageBounds advantage_bounds(const LearnedModel& learned, const DeviationTable& deviations,
+AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy, const ValueBounds& bounds) {
     const Shape& shape = learned.shape();
     expects(reward.shape() == shape && policy.shape() == shape,

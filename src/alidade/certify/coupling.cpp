@@ -24,7 +24,7 @@ double CouplingBackup::operator()(Step h, Index pair, double tau, double range,
     const auto law = learned_.model().probabilities(h, pair);
     probabilities_.assign(law.begin(), law.end());
     values_.clear();
-    for (const std::int32_t target : learned_.model().features().targets(pair))
+    for (const std::int32_t target : learned_.model().successors().targets(pair))
         values_.push_back(next[static_cast<std::size_t>(target)]);
     return tau * range + remove_mass(probabilities_, values_, tau, order_);
 }

@@ -1,125 +1,14 @@
 #include "alidade/certify/deviation.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <utility>
 
 #include "alidade/error.hpp"
 
 namespace alidade {
 
-namespace {
-
-/// max over base models of TV(P_i, P~): TV is convex in the weights, so no mixture is farther.
-double farthest_base_model(const FeatureMap& features, Index pair, std::span<const double> model) {
-    const Index d = features.features(), first = features.first_entry(pair);
-    double largest = 0;
-    for (Index i = 0; i < d; ++i) {
-        // Both are the total variation where rows sum to one; rounding may have left a row without one of
-        // them.
-        double gained = 0, lost = 0;
-        for (std::size_t j = 0; j < model.size(); ++j) {
-            const double change = features.phi(first + static_cast<Index>(j))[at(i)] - model[j];
-            (change > 0 ? gained : lost) += std::abs(change);
-        }
-        largest = std::max({largest, gained, lost});
-    }
-    return largest;
-}
-
-/// Below this, squares in what a bound was computed from may have underflowed.
-constexpr double least_deviation = 1e-140;
-
-/// At least what a bound of the deviation misses if they did: each of the successors' tangent features has d
-/// coordinates at most, and those whose square is lost are below 1e-161.
-double lost_to_underflow(double radius, Index successors, Index features) {
-    const double lost = radius * 1e-160 * static_cast<double>(successors * features);
-    return std::clamp(lost, std::numeric_limits<double>::denorm_min(), 1.0);
-}
-
-/// Whether the features leave the pair's law open where squares of theirs are lost: base models that differ,
-/// or general features so small.
-bool differ(const FeatureMap& features, Index pair) {
-    if (features.kind() != FeatureKind::base_models) {
-        const auto all = features.values().subspan(at(features.first_entry(pair) * features.features()),
-                                                   at(features.successors(pair) * features.features()));
-        return std::ranges::any_of(all, [](double x) { return x != 0 && std::abs(x) < least_deviation; });
-    }
-    for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
-        const auto phi = features.phi(e);
-        if (std::ranges::any_of(phi, [&](double x) { return x != phi.front(); })) return true;
-    }
-    return false;
-}
-
-/// Half of sqrt((sum y) lambda_max(sum g g'/y)) with y = |g| [oracle §0.3], the eigenvalue from above by
-/// (tr M^32)^(1/32): within a factor p^(1/64), and several times cheaper than solving for it.
-class QuickWidth {
-public:
-    explicit QuickWidth(Matrix map) : map_(std::move(map)), generator_(map_.rows()), sum_(map_.rows()) {}
-
-    double operator()(const FeatureMap& features, Index pair) {
-        const Index p = map_.rows();
-        moment_ = Matrix::Zero(p, p);
-        sum_.setZero();
-        double total = 0;
-        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
-            const Eigen::Map<const Vector> phi(features.phi(e).data(), map_.cols());
-            generator_ = map_.lazyProduct(phi);
-            const double norm = generator_.norm();
-            sum_ += generator_;
-            total += norm;
-            if (norm > 0) moment_ += (generator_ / norm).lazyProduct(generator_.transpose());
-        }
-        // The trace is `total`, but for rounding.
-        if (!(total > 0)) return 0;
-        // Features of a pair sum to zero, but for rounding; see eigenvalue_bound.
-        return 0.5 * (total * std::sqrt(largest_share(total)) + sum_.norm()) * (1 + 1e-9);
-    }
-
-private:
-    /// At least lambda_max(moment) / trace.
-    double largest_share(double trace) {
-        moment_ /= trace;
-        if (!moment_.allFinite()) return 1;
-        for (int doubling = 0; doubling < 4; ++doubling) {
-            square_ = moment_.lazyProduct(moment_);
-            moment_.swap(square_);
-        }
-        // The trace of the 32nd power is the squared norm of the 16th.
-        return std::min(1.0, std::pow(moment_.squaredNorm(), 1.0 / 32));
-    }
-
-    Matrix map_, moment_, square_;
-    Vector generator_, sum_;
-};
-
-}  // namespace
-
-DeviationTable::DeviationTable(const LearnedModel& learned, const WidthTable& widths)
-    : pairs_(learned.shape().pairs()), homogeneous_(learned.homogeneous()) {
-    const FeatureMap& features = learned.model().features();
-    const auto sets = static_cast<Index>(learned.sets().size());
-    expects(widths.sets == sets && widths.pairs == pairs_,
-            "the width table belongs to another learned model");
-    values_.reserve(static_cast<std::size_t>(sets * pairs_));
-    for (Index set = 0; set < sets; ++set) {
-        const double radius = learned.sets()[static_cast<std::size_t>(set)].refined_radius();
-        const std::span<const double> upper = widths.upper_of(set);
-        for (Index pair = 0; pair < pairs_; ++pair) {
-            double bound = std::min(1.0, radius * upper[static_cast<std::size_t>(pair)]);
-            if (bound > 0 && features.kind() == FeatureKind::base_models)
-                bound = std::min(
-                    bound, farthest_base_model(features, pair, learned.model().probabilities(set, pair)));
-            if (bound < least_deviation && radius > 0 && differ(features, pair))
-                bound += lost_to_underflow(radius, features.successors(pair), features.features());
-            bound = std::min(1.0, bound + learned.misspecification());
-            zero_ = zero_ && bound == 0;
-            least_ = std::min(least_, bound);
-            values_.push_back(bound);
-        }
-    }
-}
+DeviationTable::DeviationTable(const LearnedMixture& learned, const WidthTable& widths)
+    : DeviationTable(learned.shape().pairs(), learned.homogeneous(), learned.variations(widths)) {}
 
 DeviationTable::DeviationTable(Index pairs, bool homogeneous, std::vector<double> values)
     : pairs_(pairs), homogeneous_(homogeneous), values_(std::move(values)) {
@@ -130,32 +19,25 @@ DeviationTable::DeviationTable(Index pairs, bool homogeneous, std::vector<double
     for (const double value : values_) {
         expects(value >= 0 && value <= 1, "deviation is {}; must be from 0 to 1", value);
         zero_ = zero_ && value == 0;
-        least_ = std::min(least_, value);
     }
+}
+
+DeviationTable DeviationTable::of(const LearnedModel& learned) {
+    return DeviationTable(learned.shape().pairs(), learned.homogeneous(), learned.variations());
 }
 
 void DeviationTable::require_fit(const LearnedModel& learned) const {
-    const std::size_t sets = learned.sets().size();
-    expects(pairs_ == learned.shape().pairs() && values_.size() == sets * alidade::at(pairs_) &&
-                (homogeneous_ == learned.homogeneous() || sets <= 1),
-            "deviations are {} numbers for {} pairs; the learned model has {} sets of {} pairs",
-            values_.size(), pairs_, sets, learned.shape().pairs());
-    expects(least_ >= learned.misspecification(),
-            "the least deviation is {}; must contain the misspecification {}", least_,
-            learned.misspecification());
-}
-
-DeviationTable DeviationTable::by_eigenvalues(const LearnedModel& learned) {
-    const FeatureMap& features = learned.model().features();
-    WidthTable widths(static_cast<Index>(learned.sets().size()), features);
-    for (Index set = 0; set < widths.sets; ++set) {
-        const ConfidenceSet& members = learned.sets()[static_cast<std::size_t>(set)];
-        const Matrix basis = members.parameters().space().basis.transpose();
-        QuickWidth width(members.estimate().inverse_factor.lazyProduct(basis));
-        for (Index pair = 0; pair < features.pairs(); ++pair)
-            widths.upper[static_cast<std::size_t>(set * features.pairs() + pair)] = width(features, pair);
-    }
-    return DeviationTable(learned, widths);
+    const Index steps = learned.uncertain_steps();
+    expects(pairs_ == learned.shape().pairs() && values_.size() == alidade::at(steps * pairs_) &&
+                (homogeneous_ == learned.homogeneous() || steps <= 1),
+            "deviations are {} numbers for {} pairs; the learned model has {} uncertain steps of {} pairs",
+            values_.size(), pairs_, steps, learned.shape().pairs());
+    for (Step h = 0; h < steps; ++h)
+        for (Index pair = 0; pair < pairs_; ++pair)
+            expects(at(h, pair) >= learned.row_radius(h, pair),
+                    "deviation is {} at step {}, pair {}; must be at least {}, by which the truth may be off "
+                    "whatever is learned",
+                    at(h, pair), h, pair, learned.row_radius(h, pair));
 }
 
 std::span<const double> DeviationTable::row(Step h) const noexcept {

@@ -1,194 +1,30 @@
 #include "alidade/certify/divergence.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "alidade/error.hpp"
-#include "alidade/model/spectrum.hpp"
 
 namespace alidade {
 
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Relative: products and eigenvalues of small matrices of one sign are off by a few roundings.
-constexpr double eigenvalue_slack = 1 + 1e-10;
-/// Far more than what underflow can take from a divergence, and far less than any that matters.
-constexpr double least_divergence = 1e-140;
-
-/// (x - ln(1+x))/x^2 for x >= -1: decreasing, 1/2 at 0, infinite at -1.
-double kappa(double x) {
-    if (x <= -1) return infinity;
-    // The difference would lose its digits; the next term of the series is below 1e-16.
-    if (std::abs(x) < 1e-3) return 0.5 - x * (1.0 / 3 - x * (0.25 - x * (0.2 - x * (1.0 / 6 - x / 7))));
-    return (x - std::log1p(x)) / (x * x);
-}
-
-double largest_eigenvalue(const Matrix& symmetric) {
-    const Index p = symmetric.rows();
-    if (p == 0) return 0;
-    if (!symmetric.allFinite()) return infinity;
-    if (p == 1) return symmetric(0, 0);
-    if (p == 2) {
-        const double half = 0.5 * (symmetric(0, 0) - symmetric(1, 1));
-        return 0.5 * (symmetric(0, 0) + symmetric(1, 1)) + std::hypot(half, symmetric(1, 0));
-    }
-    return detail::largest_eigenvalue(symmetric);
-}
-
-/// One pair after another, with scratch memory.
-class PairDivergence {
-public:
-    PairDivergence(const FeatureMap& features, Divergence divergence)
-        : features_(features), divergence_(divergence) {}
-
-    void enter(const ConfidenceSet& set) {
-        const Matrix basis = set.parameters().space().basis.transpose();
-        generator_map_ = set.refined_radius() * set.estimate().inverse_factor.lazyProduct(basis);
-        information_.resize(set.dimension(), set.dimension());
-    }
-
-    double bound(Index pair, std::span<const double> law) {
-        if (known(pair)) return 0;
-        const double bound = eigenvalue_slack * std::min(by_ellipsoid(pair, law), by_base_models(pair, law));
-        // Squares of generators below 1e-162 underflow: nothing that the base models differ in is known.
-        return bound < least_divergence ? bound + least_divergence : bound;
-    }
-
-private:
-    /// Whether the base models agree at the pair.
-    bool known(Index pair) const {
-        for (Index e = features_.first_entry(pair); e < features_.first_entry(pair + 1); ++e) {
-            const auto phi = features_.phi(e);
-            if (std::ranges::any_of(phi, [&](double x) { return x != phi.front(); })) return false;
-        }
-        return true;
-    }
-
-    double by_ellipsoid(Index pair, std::span<const double> law) {
-        const Index p = information_.rows(), d = features_.features(), first = features_.first_entry(pair);
-        generators_.resize(p, static_cast<Index>(law.size()));
-        reach_.resize(static_cast<Index>(law.size()));
-        for (Index j = 0; j < reach_.size(); ++j) {
-            const auto phi = features_.phi(first + j);
-            double square = 0;
-            for (Index k = 0; k < p; ++k) {
-                double sum = 0;
-                for (Index i = 0; i < d; ++i) sum += generator_map_(k, i) * phi[at(i)];
-                generators_(k, j) = sum;
-                square += sum * sum;
-            }
-            reach_[j] = std::sqrt(square);
-        }
-        const double all = with_doubtful(pair, law, infinity);
-        if (divergence_ == Divergence::chi_square) return all;
-        // Where the probability may change by more than itself, what is quadratic in the change is the
-        // worse bound of the two.
-        for (Index j = 0; j < reach_.size(); ++j)
-            if (law[at(j)] > negligible_probability && reach_[j] > law[at(j)])
-                return std::min(all, with_doubtful(pair, law, 1));
-        return all;
-    }
-
-    /// The bound in which successors whose probability is negligible, or may change by more than `doubt`
-    /// times itself, enter by the mass that they may gain [docs/algorithms/likelihood.md, Lemma 2].
-    double with_doubtful(Index pair, std::span<const double> law, double doubt) {
-        const Index p = information_.rows(), first = features_.first_entry(pair);
-        information_.setZero();
-        gained_.setZero(p);
-        double lost = 0;
-        for (Index j = 0; j < reach_.size(); ++j) {
-            const double probability = law[at(j)];
-            if (probability <= negligible_probability) {
-                if (divergence_ == Divergence::chi_square) return infinity;
-                gained_ += generators_.col(j);
-                continue;
-            }
-            double weight = 1 / probability;
-            if (divergence_ == Divergence::kl) {
-                // Both hold for every member: it is a mixture, and it is in the ellipsoid. Near -1 the
-                // logarithm is steep, so its argument is rounded eigenvalue_slack.
-                const double least = std::ranges::min(features_.phi(first + j)) / probability;
-                const double fall = std::min(1 - least, reach_[j] / probability) + 1e-12;
-                if (reach_[j] > doubt * probability) {
-                    gained_ += generators_.col(j);
-                    lost += fall < 1 ? -probability * std::log1p(-fall) : infinity;
-                    continue;
-                }
-                weight *= kappa(-fall);
-            }
-            if (!std::isfinite(weight)) return infinity;
-            for (Index c = 0; c < p; ++c)
-                for (Index r = c; r < p; ++r)
-                    information_(r, c) += weight * generators_(r, j) * generators_(c, j);
-        }
-        for (Index c = 0; c < p; ++c)
-            for (Index r = 0; r < c; ++r) information_(r, c) = information_(c, r);
-        return largest_eigenvalue(information_) + gained_.norm() + lost;
-    }
-
-    double by_base_models(Index pair, std::span<const double> law) const {
-        double largest = 0;
-        for (Index i = 0; i < features_.features(); ++i) {
-            double sum = 0;
-            for (std::size_t j = 0; j < law.size(); ++j) {
-                const double p = features_.phi(features_.first_entry(pair) + static_cast<Index>(j))[at(i)];
-                if (law[j] <= negligible_probability) {
-                    if (p > 0) sum += divergence_ == Divergence::kl ? p : infinity;
-                    continue;
-                }
-                const double x = (p - law[j]) / law[j];
-                const double square = law[j] * x * x;
-                if (divergence_ == Divergence::chi_square)
-                    sum += square;
-                else if (std::abs(x) < 1e-3)
-                    sum += kappa(x) * square;
-                else
-                    sum += law[j] * (x - std::log(p / law[j]));
-            }
-            largest = std::max(largest, sum);
-        }
-        return largest;
-    }
-
-    const FeatureMap& features_;
-    Divergence divergence_;
-    Matrix generator_map_, information_;
-    Matrix generators_;  // radius times w_j, a column a successor
-    Vector reach_;       // their norms: most by which the probability may differ
-    Vector gained_;
-};
-
-}  // namespace
-
 bool DivergenceTable::applies(const LearnedModel& learned) {
-    return learned.model().features().kind() == FeatureKind::base_models && learned.misspecification() == 0;
+    return learned.divergence_refusal().empty();
 }
 
 DivergenceTable::DivergenceTable(const LearnedModel& learned, Divergence divergence)
-    : pairs_(learned.shape().pairs()), homogeneous_(learned.homogeneous()), divergence_(divergence) {
-    expects(applies(learned), "divergences need base models without misspecification");
-    PairDivergence scratch(learned.model().features(), divergence);
-    const auto sets = static_cast<Index>(learned.sets().size());
-    values_.reserve(static_cast<std::size_t>(sets * pairs_));
-    for (Index set = 0; set < sets; ++set) {
-        scratch.enter(learned.sets()[static_cast<std::size_t>(set)]);
-        for (Index pair = 0; pair < pairs_; ++pair)
-            values_.push_back(scratch.bound(pair, learned.model().probabilities(set, pair)));
-    }
-}
+    : pairs_(learned.shape().pairs()),
+      homogeneous_(learned.homogeneous()),
+      divergence_(divergence),
+      values_(learned.divergences(divergence)) {}
 
 void DivergenceTable::require_fit(const LearnedModel& learned, Divergence divergence) const {
-    expects(applies(learned), "divergences need base models without misspecification");
+    const std::string refusal = learned.divergence_refusal();
+    expects(refusal.empty(), "{}", refusal);
     expects(divergence == divergence_, "divergences are {}; must be {}",
             divergence_ == Divergence::kl ? "KL" : "chi-square",
             divergence == Divergence::kl ? "KL" : "chi-square");
-    const std::size_t sets = learned.sets().size();
-    expects(pairs_ == learned.shape().pairs() && values_.size() == sets * alidade::at(pairs_) &&
-                (homogeneous_ == learned.homogeneous() || sets <= 1),
-            "divergences are {} numbers for {} pairs; the learned model has {} sets of {} pairs",
-            values_.size(), pairs_, sets, learned.shape().pairs());
+    const Index steps = learned.uncertain_steps();
+    expects(pairs_ == learned.shape().pairs() && values_.size() == alidade::at(steps * pairs_) &&
+                (homogeneous_ == learned.homogeneous() || steps <= 1),
+            "divergences are {} numbers for {} pairs; the learned model has {} uncertain steps of {} pairs",
+            values_.size(), pairs_, steps, learned.shape().pairs());
 }
 
 }  // namespace alidade

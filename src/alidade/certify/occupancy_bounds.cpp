@@ -6,7 +6,7 @@
 
 namespace alidade::detail {
 
-Matrix occupancy_bounds(const LearnedModel& learned, const Policy& policy, std::optional<Action> first) {
+Matrix occupancy_bounds(const LearnedMixture& learned, const Policy& policy, std::optional<Action> first) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     const Index d = features.features();

@@ -8,7 +8,7 @@
 
 namespace alidade {
 
-RewardFreeCertificate certify_printed(const LearnedModel& learned, std::span<const Vector> estimates,
+RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<const Vector> estimates,
                                       std::span<const double> bonuses) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();

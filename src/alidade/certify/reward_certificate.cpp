@@ -19,6 +19,11 @@ double start_value(const LearnedModel& learned, const Matrix& values) {
     return learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});
 }
 
+const LearnedModel& learned_of(const Knowledge& knowledge) {
+    expects(knowledge.learned != nullptr, "the knowledge has no learned model");
+    return *knowledge.learned;
+}
+
 void settle(RewardCertificate& certificate, double horizon) {
     double least = certificate.methods.front().second;
     for (const auto& [name, bound] : certificate.methods) least = std::min(least, bound);
@@ -29,7 +34,7 @@ void settle(RewardCertificate& certificate, double horizon) {
 }  // namespace
 
 RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
-    return certify_reward(learned, DeviationTable::by_eigenvalues(learned), reward, policy);
+    return certify_reward(learned, DeviationTable::of(learned), reward, policy);
 }
 
 RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
@@ -42,7 +47,8 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
             "the policy's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
             shape.actions, shape.horizon);
     const ValueBounds bounds = value_bounds(learned, reward, policy);
-    const AdvantageBounds losses = advantage_bounds(learned, deviations, reward, policy, bounds);
+    const AdvantageBounds losses =
+        advantage_bounds(learned.as_mixture("a bound of the loss"), deviations, reward, policy, bounds);
     const auto horizon = static_cast<double>(shape.horizon);
     const double slack = rounding_slack(shape.horizon);
     RewardCertificate certificate;
@@ -65,31 +71,32 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
 }
 
 RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy) {
-    return certify_reward(knowledge, DeviationTable::by_eigenvalues(knowledge.learned), reward, policy);
+    return certify_reward(knowledge, DeviationTable::of(learned_of(knowledge)), reward, policy);
 }
 
 RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy) {
+    const LearnedModel& learned = learned_of(knowledge);
     const RewardFreeCertificate& claim = knowledge.certificate;
     expects(!claim.candidates.empty() && claim.bound >= 0,
             "the knowledge has no reward-free certificate; compute it with certify_reward_free");
     expects(
-        claim.failure_probability <= knowledge.learned.delta(),
+        claim.failure_probability <= learned.delta(),
         "the reward-free certificate fails with probability {}, the confidence sets with {}; must hold on "
         "the same event",
-        claim.failure_probability, knowledge.learned.delta());
-    RewardCertificate certificate = certify_reward(knowledge.learned, deviations, reward, policy);
-    const MixtureModel& model = knowledge.learned.model();
+        claim.failure_probability, learned.delta());
+    RewardCertificate certificate = certify_reward(learned, deviations, reward, policy);
+    const TransitionModel& model = learned.model();
     const double shortfall = backward_induction(model, reward).value - evaluate(model, policy, reward).value;
     certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +
-                                                        rounding_slack(knowledge.learned.shape().horizon));
-    settle(certificate, static_cast<double>(knowledge.learned.shape().horizon));
+                                                        rounding_slack(learned.shape().horizon));
+    settle(certificate, static_cast<double>(learned.shape().horizon));
     return certificate;
 }
 
 std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge,
                                                std::span<const RewardQuestion> questions, int threads) {
-    return certify_rewards(knowledge, DeviationTable::by_eigenvalues(knowledge.learned), questions, threads);
+    return certify_rewards(knowledge, DeviationTable::of(learned_of(knowledge)), questions, threads);
 }
 
 std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge, const DeviationTable& deviations,

@@ -49,7 +49,7 @@ std::vector<Contribution> model_contributions(const LearnedModel& learned, const
     };
     const auto move = [&](Step h, State s, Action a, double mass, std::vector<double>& next) {
         if (clipped(h, s)) return;
-        const auto targets = learned.model().features().targets(shape.pair(s, a));
+        const auto targets = learned.model().successors().targets(shape.pair(s, a));
         const auto law = learned.model().probabilities(h, shape.pair(s, a));
         for (std::size_t j = 0; j < law.size(); ++j) next[at(targets[j])] += mass * law[j];
     };
@@ -69,7 +69,7 @@ std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
         const Index pair = shape.pair(s, a);
         for (State t = 0; t < shape.states; ++t) values[at(t)] = recursion.values(h + 1, t);
         backup(h, pair, deviations.at(h, pair), ranges.at(h), values);
-        const auto targets = learned.model().features().targets(pair);
+        const auto targets = learned.model().successors().targets(pair);
         for (std::size_t j = 0; j < targets.size(); ++j) next[at(targets[j])] += mass * backup.kept()[j];
     };
     return decompose(learned, recursion, added, move);

@@ -59,7 +59,7 @@ std::pair<Policy, Matrix> pessimistic_induction(const LearnedModel& learned, con
 
 RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstCase worst) {
     check_shape(learned, reward.shape(), "reward");
-    detail::SetBackup backup(learned, worst == WorstCase::solver);
+    detail::SetBackup backup(learned, worst);
     const OptimalPlan optimal = backward_induction(learned.model(), reward);
     const Matrix of_optimal = pessimistic_induction(learned, reward, backup, &optimal.policy).second;
     auto [policy, lower] = pessimistic_induction(learned, reward, backup, nullptr);
@@ -88,9 +88,13 @@ Caution caution_of(const LearnedModel& learned, const Reward& reward, const Poli
             guaranteed(optimal.policy)};
 }
 
+RobustPlanner::RobustPlanner(SharedLearned learned) : learned_(std::move(learned)) {
+    expects(learned_ != nullptr, "a robust planner needs a learned model");
+}
+
 Plan RobustPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
-    expects(model.shape() == learned_.shape(), "the robust planner was made for a model of another shape");
-    RobustPlan plan = robust_plan(learned_, reward);
+    expects(model.shape() == learned_->shape(), "the robust planner was made for a model of another shape");
+    RobustPlan plan = robust_plan(*learned_, reward);
     return {std::move(plan.policy), plan.caution.model_value, std::max(0.0, plan.caution.cost())};
 }
 

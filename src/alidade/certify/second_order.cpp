@@ -29,7 +29,7 @@ double largest_singular_value(const Eigen::Ref<const Matrix>& block) {
 
 }  // namespace
 
-SecondOrder::SecondOrder(const LearnedModel& learned)
+SecondOrder::SecondOrder(const LearnedMixture& learned)
     : learned_(learned),
       d_(learned.model().features().features()),
       p_(learned.sets().empty() ? 0 : learned.sets().front().dimension()),

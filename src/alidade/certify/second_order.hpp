@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
@@ -25,7 +25,7 @@ public:
         void add(double weight, const Form& other);
     };
 
-    explicit SecondOrder(const LearnedModel& learned);
+    explicit SecondOrder(const LearnedMixture& learned);
 
     /// Takes M_{h+1->k}(s') for all states, sets and features, of which sets before `first` are not used.
     void prepare(Index first, std::span<const double> sums);
@@ -35,7 +35,7 @@ public:
     double bound(const Form& form) const;
 
 private:
-    const LearnedModel& learned_;
+    const LearnedMixture& learned_;
     Index d_, p_, sets_, first_ = 0;
     std::vector<Matrix> maps_;      // rho_k G_k, p x d
     std::vector<double> sizes_;     // at least the norms of their factors' product

@@ -23,7 +23,7 @@ void add(LinearBound& sum, double weight, const LinearBound& term) {
 
 }  // namespace
 
-SharedLoss::SharedLoss(const LearnedModel& learned, const Policy& policy)
+SharedLoss::SharedLoss(const LearnedMixture& learned, const Policy& policy)
     : learned_(learned),
       applies_(learned.misspecification() == 0 && !learned.sets().empty() &&
                learned.model().features().kind() == FeatureKind::base_models),

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/types.hpp"
 
@@ -38,7 +38,7 @@ struct UndecidedAction {
 class SharedLoss {
 public:
     /// Reads the learned model, which must outlive it.
-    SharedLoss(const LearnedModel& learned, const Policy& policy);
+    SharedLoss(const LearnedMixture& learned, const Policy& policy);
 
     /// Whether actions of the state count: the truth is a mixture of base models, so that upper bounds of
     /// probabilities multiply, and the policy may come there.
@@ -95,7 +95,7 @@ private:
     void settle(Choice& choice, const Rest& rest) const;
     double search(const Path& path) const;
 
-    const LearnedModel& learned_;
+    const LearnedMixture& learned_;
     bool applies_, splits_;
     std::size_t numbers_;  ///< sets x d
     std::vector<Path> paths_;

@@ -13,11 +13,11 @@ constexpr Index pairwise_limit = 500;
 
 /// One minus the mass that all rows have in common (Doeblin): no two rows are farther apart.
 double unshared_mass(const LearnedModel& learned, Step h) {
-    const FeatureMap& features = learned.model().features();
-    std::vector<double> least(at(features.states()), 1.0), row(at(features.states()));
-    for (Index pair = 0; pair < features.pairs(); ++pair) {
+    const SuccessorMap& successors = learned.model().successors();
+    std::vector<double> least(at(successors.states()), 1.0), row(at(successors.states()));
+    for (Index pair = 0; pair < successors.pairs(); ++pair) {
         const auto law = learned.model().probabilities(h, pair);
-        const auto targets = features.targets(pair);
+        const auto targets = successors.targets(pair);
         std::ranges::fill(row, 0.0);
         for (std::size_t j = 0; j < law.size(); ++j) row[at(targets[j])] += law[j];
         for (std::size_t s = 0; s < row.size(); ++s) least[s] = std::min(least[s], row[s]);
@@ -28,16 +28,16 @@ double unshared_mass(const LearnedModel& learned, Step h) {
 }
 
 double farthest_rows(const LearnedModel& learned, Step h) {
-    const FeatureMap& features = learned.model().features();
-    std::vector<double> row(at(features.states()), 0.0);
+    const SuccessorMap& successors = learned.model().successors();
+    std::vector<double> row(at(successors.states()), 0.0);
     double farthest = 0;
-    for (Index one = 0; one < features.pairs() && farthest < 1; ++one) {
+    for (Index one = 0; one < successors.pairs() && farthest < 1; ++one) {
         const auto law = learned.model().probabilities(h, one);
-        const auto targets = features.targets(one);
+        const auto targets = successors.targets(one);
         for (std::size_t j = 0; j < law.size(); ++j) row[at(targets[j])] += law[j];
-        for (Index other = one + 1; other < features.pairs() && farthest < 1; ++other) {
+        for (Index other = one + 1; other < successors.pairs() && farthest < 1; ++other) {
             const auto another = learned.model().probabilities(h, other);
-            const auto places = features.targets(other);
+            const auto places = successors.targets(other);
             double common = 0;
             for (std::size_t j = 0; j < another.size(); ++j)
                 common += std::min(another[j], row[at(places[j])]);

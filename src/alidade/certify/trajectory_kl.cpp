@@ -11,8 +11,8 @@ namespace alidade {
 namespace {
 
 /// E[value(s')] under the learned model, where values may be infinite: what cannot happen adds nothing.
-double expect_reachable(const MixtureModel& model, Step h, Index pair, const std::vector<double>& value) {
-    const auto targets = model.features().targets(pair);
+double expect_reachable(const TransitionModel& model, Step h, Index pair, const std::vector<double>& value) {
+    const auto targets = model.successors().targets(pair);
     const auto law = model.probabilities(h, pair);
     double sum = 0;
     for (std::size_t j = 0; j < law.size(); ++j)

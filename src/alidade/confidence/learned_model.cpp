@@ -1,69 +1,32 @@
 #include "alidade/confidence/learned_model.hpp"
 
-#include "alidade/convex/projection.hpp"
+#include <algorithm>
+
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/error.hpp"
 
 namespace alidade {
-
-namespace {
-
-/// Whether both are weights of the same features, as far as the sets can tell.
-bool alike(const ParameterSet& one, const ParameterSet& other) {
-    if (one.kind() != other.kind() || one.features() != other.features()) return false;
-    if (!one.rows()) return true;
-    return one.radius() == other.radius() && one.space().centre == other.space().centre &&
-           one.rows()->targets == other.rows()->targets;
-}
-
-/// Of the last step, on which nothing depends. The centre of general features need not be a transition law.
-Vector last_weights(const ParameterSet& parameters, const std::vector<ConfidenceSet>& sets) {
-    if (parameters.kind() == ParameterSetKind::simplex) return parameters.space().centre;
-    if (!sets.empty()) return sets.back().weights();
-    const Index p = parameters.space().dimension();
-    return project(parameters, Vector::Zero(p), Matrix::Identity(p, p)).weights;
-}
-
-Matrix weights_of(const FeatureMap& features, Index horizon, bool homogeneous,
-                  const std::vector<ConfidenceSet>& sets) {
-    const Index expected = confidence_sets(horizon, homogeneous);
-    expects(static_cast<Index>(sets.size()) == expected, "{} confidence sets; must be {} for horizon {}{}",
-            sets.size(), expected, horizon, homogeneous ? ", homogeneous" : "");
-    const Index rows = homogeneous && expected > 0 ? 1 : horizon;
-    const ParameterSet parameters = ParameterSet::of(features);
-    for (const ConfidenceSet& set : sets)
-        expects(alike(set.parameters(), parameters),
-                "a confidence set is about {} weights of other features; must be about the {} of the model",
-                set.features(), features.features());
-    Matrix weights(rows, features.features());
-    for (Index r = 0; r < expected && r < rows; ++r)
-        weights.row(r) = sets[static_cast<std::size_t>(r)].weights().transpose();
-    if (rows > expected) weights.row(rows - 1) = last_weights(parameters, sets).transpose();
-    return weights;
-}
-
-}  // namespace
 
 Index confidence_sets(Index horizon, bool homogeneous) {
     return homogeneous ? std::min<Index>(1, horizon - 1) : horizon - 1;
 }
 
-LearnedModel::LearnedModel(const SharedFeatures& features, Index horizon, StartLaw start, bool homogeneous,
-                           std::vector<ConfidenceSet> sets, double delta, double misspecification)
-    : model_(features, horizon, std::move(start), weights_of(*features, horizon, homogeneous, sets)),
-      homogeneous_(homogeneous),
-      sets_(std::move(sets)),
-      delta_(delta),
-      misspecification_(misspecification) {
+LearnedModel::LearnedModel(bool homogeneous, double delta) : homogeneous_(homogeneous), delta_(delta) {
     expects(delta > 0 && delta < 1, "delta is {}; must be greater than 0 and less than 1", delta);
-    expects(misspecification >= 0 && misspecification < 1,
-            "misspecification is {}; must be at least 0 and less than 1", misspecification);
 }
 
-bool LearnedModel::contains(const MixtureModel& truth) const {
+Index LearnedModel::uncertain_steps() const noexcept {
+    return confidence_sets(shape().horizon, homogeneous_);
+}
+
+const LearnedMixture& LearnedModel::as_mixture(std::string_view what) const {
+    const LearnedMixture* weights = mixture();
+    expects(weights != nullptr, "{} needs weights in confidence sets; what was learned are rows", what);
+    return *weights;
+}
+
+void LearnedModel::require_shape_of(const TransitionModel& truth) const {
     expects(truth.shape() == shape(), "the truth has another shape than the learned model");
-    for (Step h = 0; h + 1 < shape().horizon; ++h)
-        if (!set(h).contains(truth.weights(h))) return false;
-    return true;
 }
 
 }  // namespace alidade

@@ -61,17 +61,16 @@ Snapshot part_of(std::string_view prefix, const Snapshot& record) {
 Knowledge combine(const Task& task, const ExplorerOptions& options, const WidthOptions& effort,
                   Knowledge regression, Knowledge likelihood) {
     std::vector<ConfidenceSet> common;
-    for (std::size_t k = 0; k < regression.learned.sets().size(); ++k)
-        common.push_back(intersection(regression.learned.sets()[k], likelihood.learned.sets()[k]));
+    for (std::size_t k = 0; k < regression.mixture().sets().size(); ++k)
+        common.push_back(intersection(regression.mixture().sets()[k], likelihood.mixture().sets()[k]));
     const std::int64_t episodes = likelihood.episodes;
-    Knowledge best = certify(
-        task, std::move(common),
-        {.delta = options.delta, .widths = effort, .threads = options.threads, .episodes = episodes});
+    Knowledge best =
+        certify(task, std::move(common),
+                {.delta = options.delta, .widths = effort, .threads = options.threads, .episodes = episodes});
     for (Knowledge* part : {&likelihood, &regression}) {
         if (part->certificate.bound >= best.certificate.bound) continue;
         part->certificate.failure_probability = options.delta;
-        best = {LearnedModel(task.features, task.horizon, task.start, task.homogeneous, part->learned.sets(),
-                             options.delta),
+        best = {std::make_shared<const LearnedMixture>(task, part->mixture().sets(), options.delta),
                 std::move(part->certificate), episodes};
     }
     return best;

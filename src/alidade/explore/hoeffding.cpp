@@ -227,7 +227,7 @@ namespace {
 
 RewardFreeCertificate printed_certificate(const Task& task, const ValueRegression& regression,
                                           std::span<const RegressionSet> sets, const WidthTable& widths,
-                                          const LearnedModel& learned) {
+                                          const LearnedMixture& learned) {
     std::vector<Vector> estimates;
     std::vector<double> bonuses;
     const auto horizon = static_cast<double>(task.horizon);
@@ -254,18 +254,18 @@ Knowledge regression_knowledge(const Task& task, const ValueRegression& regressi
             setting.horizon, setting.misspecification, task.horizon, task.misspecification);
     std::vector<ConfidenceSet> confidence;
     for (const RegressionSet& solved : sets) confidence.push_back(solved.set);
-    LearnedModel learned(task.features, task.horizon, task.start, task.homogeneous, std::move(confidence),
-                         regression.delta(), task.misspecification);
+    const auto learned =
+        std::make_shared<const LearnedMixture>(task, std::move(confidence), regression.delta());
     const RegressionConstants& constants = regression.constants();
     if (constants.paper) {
-        RewardFreeCertificate certificate = printed_certificate(task, regression, sets, widths, learned);
-        return {std::move(learned), std::move(certificate), episodes};
+        RewardFreeCertificate certificate = printed_certificate(task, regression, sets, widths, *learned);
+        return {learned, std::move(certificate), episodes};
     }
     const Sharpenings& sharp = constants.sharpenings;
     RewardFreeCertificate certificate =
-        certify_reward_free(learned, DeviationTable(learned, widths),
+        certify_reward_free(*learned, DeviationTable(*learned, widths),
                             {.coupling = sharp.coupling, .span = sharp.span, .ranges = sharp.ranges});
-    return {std::move(learned), std::move(certificate), episodes};
+    return {learned, std::move(certificate), episodes};
 }
 
 }  // namespace alidade

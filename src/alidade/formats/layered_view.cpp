@@ -15,18 +15,18 @@ namespace alidade {
 namespace {
 
 /// The possible first states, ascending.
-std::vector<std::pair<State, double>> start_of(const LearnedModel& learned) {
+std::vector<std::pair<State, double>> start_of(const LearnedMixture& learned) {
     std::vector<std::pair<State, double>> result;
     for (const auto& atom : learned.model().start().atoms())
         if (atom.second > 0) result.push_back(atom);
     return result;
 }
 
-bool has_start_state(const LearnedModel& learned) {
+bool has_start_state(const LearnedMixture& learned) {
     return start_of(learned).size() != 1;
 }
 
-void check(const LearnedModel& learned, const LayeredOptions& options) {
+void check(const LearnedMixture& learned, const LayeredOptions& options) {
     const Shape& shape = learned.shape();
     const auto fits = [](const std::vector<std::string>& names, Index count, std::string_view what) {
         expects(names.empty() || std::ssize(names) == count, "{} names of {}; must be {} or none",
@@ -53,7 +53,7 @@ struct Labels {
     std::vector<std::int32_t> own;
 };
 
-Labels labels_of(const LearnedModel& learned, const LayeredOptions& options) {
+Labels labels_of(const LearnedMixture& learned, const LayeredOptions& options) {
     Labels labels;
     if (options.unroll) {
         for (Step h = 0; h < learned.shape().horizon; ++h) labels.names.push_back(fmt::format("step_{}", h));
@@ -73,11 +73,11 @@ Labels labels_of(const LearnedModel& learned, const LayeredOptions& options) {
 }
 
 /// Parameters of one confidence set.
-Index slopes(const LearnedModel& learned) {
+Index slopes(const LearnedMixture& learned) {
     return ParameterSet::of(learned.model().features()).space().dimension();
 }
 
-std::vector<std::string> parameters_of(const LearnedModel& learned) {
+std::vector<std::string> parameters_of(const LearnedMixture& learned) {
     std::vector<std::string> names;
     const bool base_models = learned.model().features().kind() == FeatureKind::base_models;
     const std::string_view letter = base_models ? "w" : "z";
@@ -90,7 +90,7 @@ std::vector<std::string> parameters_of(const LearnedModel& learned) {
 }
 
 /// Branches of the steps that are in the file, the last one of an unrolled model apart.
-Index transitions(const LearnedModel& learned, const LayeredOptions& options) {
+Index transitions(const LearnedMixture& learned, const LayeredOptions& options) {
     const Index steps = options.unroll ? learned.shape().horizon - 1 : 1;
     if (options.view != BranchKind::point) return steps * learned.model().features().entries();
     Index count = 0;
@@ -99,7 +99,7 @@ Index transitions(const LearnedModel& learned, const LayeredOptions& options) {
     return count;
 }
 
-ExplicitHeader header_of(const LearnedModel& learned, const LayeredOptions& options) {
+ExplicitHeader header_of(const LearnedMixture& learned, const LayeredOptions& options) {
     check(learned, options);
     const Shape& shape = learned.shape();
     const auto atoms = start_of(learned);
@@ -123,7 +123,7 @@ ExplicitHeader header_of(const LearnedModel& learned, const LayeredOptions& opti
 }
 
 /// The probability of each entry as an affine function of a set's parameters: constant, then slopes.
-std::vector<double> affine_entries(const LearnedModel& learned) {
+std::vector<double> affine_entries(const LearnedMixture& learned) {
     const FeatureMap& features = learned.model().features();
     const Index p = slopes(learned);
     std::vector<double> result;
@@ -146,7 +146,7 @@ std::vector<double> affine_entries(const LearnedModel& learned) {
 
 }  // namespace
 
-LayeredView::LayeredView(const LearnedModel& learned, LayeredOptions options)
+LayeredView::LayeredView(const LearnedMixture& learned, LayeredOptions options)
     : ExplicitRows(header_of(learned, options)),
       learned_(learned),
       options_(std::move(options)),

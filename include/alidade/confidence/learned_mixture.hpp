@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "alidade/confidence/confidence_set.hpp"
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/confidence/width_table.hpp"
+#include "alidade/model/mixture_model.hpp"
+#include "alidade/model/task.hpp"
+#include "alidade/types.hpp"
+
+namespace alidade {
+
+/// Weights in confidence sets: the model is the mixture of theta~, and the truth the mixture of members of
+/// the sets (C), or farther from it by the misspecification at most.
+class LearnedMixture final : public LearnedModel {
+public:
+    /// `sets` has one element a learned step (H-1), or one if `homogeneous`; none if H = 1. The last
+    /// step, which no reward depends on, gets the centre of the parameters, or some member where features are
+    /// general. `misspecification` in [0, 1) is how far, in total variation, a true transition law may be
+    /// from the mixture's; the sets must allow for it (those of regression do if they are told, those of
+    /// likelihood cannot). Throws InvalidArgument unless all sets are about the weights of `features`.
+    LearnedMixture(const SharedFeatures& features, Index horizon, StartLaw start, bool homogeneous,
+                   std::vector<ConfidenceSet> sets, double delta, double misspecification = 0);
+    /// The same of a task.
+    LearnedMixture(const Task& task, std::vector<ConfidenceSet> sets, double delta);
+
+    const MixtureModel& model() const noexcept override { return model_; }
+    double misspecification() const noexcept { return misspecification_; }
+    const std::vector<ConfidenceSet>& sets() const noexcept { return sets_; }
+    const ConfidenceSet& set(Step h) const noexcept { return sets_[static_cast<std::size_t>(set_index(h))]; }
+
+    std::unique_ptr<ExpectationBounds> expectations(WorstCase worst = WorstCase::closed_form) const override;
+    /// Widths are bounded by one eigenvalue a pair [oracle §0.3], within some 20 per cent.
+    std::vector<double> variations() const override;
+    /// By a table of widths: min(refined radius * upper width, max_i TV(P_i, P~), 1), and the
+    /// misspecification added.
+    std::vector<double> variations(const WidthTable& widths) const;
+    /// The misspecification.
+    double row_radius(Step, Index) const noexcept override { return misspecification_; }
+    /// Divergences need base models, and no misspecification: a law that is any distance from the mixtures
+    /// may be infinitely far from the learned one.
+    std::string divergence_refusal() const override;
+    /// With x_j = (P_j - P~_j)/P~_j and the tangent features w_j in the set's metric, the chi-square is at
+    /// most radius^2 lambda_max(sum_j w_j w_j'/P~_j), and the KL divergence the same with kappa(-c_j) w_j
+    /// w_j', where x_j >= -c_j and kappa(x) = (x - ln(1+x))/x^2 [likelihood §4 B]; both are convex in the
+    /// weights, so no more than at the farthest base model. Successors that the learned law excludes but a
+    /// base model does not make the chi-square infinite before that cap, and add the mass that they may have
+    /// to the KL divergence; so do those that are hardly known, where that is less.
+    std::vector<double> divergences(Divergence divergence) const override;
+    /// The largest of its weights' depths in the sets.
+    double depth(const MixtureModel& truth) const override;
+    bool contains(const MixtureModel& truth) const override;
+    const LearnedMixture* mixture() const noexcept override { return this; }
+
+private:
+    MixtureModel model_;
+    std::vector<ConfidenceSet> sets_;
+    double misspecification_;
+};
+
+}  // namespace alidade

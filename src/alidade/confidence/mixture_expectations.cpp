@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/confidence/learned_mixture.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// Over the confidence set of a step, and over all laws that are farther from it by the misspecification at
+/// most: they move a value by that share of its span [theory §1.1].
+class MixtureExpectations final : public ExpectationBounds {
+public:
+    MixtureExpectations(const LearnedMixture& learned, WorstCase worst)
+        : learned_(learned),
+          features_(learned.model().features()),
+          direction_(static_cast<std::size_t>(features_.features())) {
+        // Support functions are monotone in the value, which closed forms need not be.
+        if (worst == WorstCase::solver)
+            for (const ConfidenceSet& set : learned.sets()) supports_.push_back(set.support_function());
+    }
+
+    Interval operator()(Step h, Index pair, std::span<const double> value) override {
+        if (h + 1 >= learned_.shape().horizon) return {0, 0};
+        const Index d = features_.features();
+        std::ranges::fill(direction_, 0.0);
+        double largest = 0;
+        for (Index e = features_.first_entry(pair); e < features_.first_entry(pair + 1); ++e) {
+            const double v =
+                value[static_cast<std::size_t>(features_.targets()[static_cast<std::size_t>(e)])];
+            const double* phi = features_.values().data() + e * d;
+            largest = std::max(largest, std::abs(v));
+            for (Index i = 0; i < d; ++i) direction_[static_cast<std::size_t>(i)] += v * phi[i];
+        }
+        Interval range = learned_.set(h).range(direction_);
+        if (!supports_.empty())
+            range = cut(range, supports_[static_cast<std::size_t>(learned_.set_index(h))]);
+        if (largest > 0 && range.upper < underflow) {
+            // Each product may have been rounded by the least number there is: zero must be a proof.
+            const double lost =
+                static_cast<double>(features_.successors(pair)) * std::numeric_limits<double>::denorm_min();
+            range = {range.lower - lost, range.upper + lost};
+        }
+        if (learned_.misspecification() > 0) {
+            const auto [least, most] = std::ranges::minmax(value);
+            const double off = learned_.misspecification() * (most - least);
+            range = {std::max(least, range.lower - off), std::min(most, range.upper + off)};
+        }
+        return range;
+    }
+
+private:
+    static constexpr double underflow = 1e-300;
+
+    /// Both are bounds, so the tighter end on each side is one.
+    Interval cut(Interval range, const SupportFunction& support) {
+        range.upper = std::min(range.upper, support.bracket(direction_).upper);
+        for (double& element : direction_) element = -element;
+        range.lower = std::max(range.lower, -support.bracket(direction_).upper);
+        return range;
+    }
+
+    const LearnedMixture& learned_;
+    const FeatureMap& features_;
+    std::vector<double> direction_;
+    std::vector<SupportFunction> supports_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExpectationBounds> LearnedMixture::expectations(WorstCase worst) const {
+    return std::make_unique<MixtureExpectations>(*this, worst);
+}
+
+}  // namespace alidade

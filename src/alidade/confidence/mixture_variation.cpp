@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "alidade/confidence/learned_mixture.hpp"
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// max over base models of TV(P_i, P~): TV is convex in the weights, so no mixture is farther.
+double farthest_base_model(const FeatureMap& features, Index pair, std::span<const double> model) {
+    const Index d = features.features(), first = features.first_entry(pair);
+    double largest = 0;
+    for (Index i = 0; i < d; ++i) {
+        // Both are the total variation where rows sum to one; rounding may have left a row without one of
+        // them.
+        double gained = 0, lost = 0;
+        for (std::size_t j = 0; j < model.size(); ++j) {
+            const double change = features.phi(first + static_cast<Index>(j))[at(i)] - model[j];
+            (change > 0 ? gained : lost) += std::abs(change);
+        }
+        largest = std::max({largest, gained, lost});
+    }
+    return largest;
+}
+
+/// Below this, squares in what a bound was computed from may have underflowed.
+constexpr double least_deviation = 1e-140;
+
+/// At least what a bound of the deviation misses if they did: each of the successors' tangent features has d
+/// coordinates at most, and those whose square is lost are below 1e-161.
+double lost_to_underflow(double radius, Index successors, Index features) {
+    const double lost = radius * 1e-160 * static_cast<double>(successors * features);
+    return std::clamp(lost, std::numeric_limits<double>::denorm_min(), 1.0);
+}
+
+/// Whether the features leave the pair's law open where squares of theirs are lost: base models that differ,
+/// or general features so small.
+bool differ(const FeatureMap& features, Index pair) {
+    if (features.kind() != FeatureKind::base_models) {
+        const auto all = features.values().subspan(at(features.first_entry(pair) * features.features()),
+                                                   at(features.successors(pair) * features.features()));
+        return std::ranges::any_of(all, [](double x) { return x != 0 && std::abs(x) < least_deviation; });
+    }
+    for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+        const auto phi = features.phi(e);
+        if (std::ranges::any_of(phi, [&](double x) { return x != phi.front(); })) return true;
+    }
+    return false;
+}
+
+/// Half of sqrt((sum y) lambda_max(sum g g'/y)) with y = |g| [oracle §0.3], the eigenvalue from above by
+/// (tr M^32)^(1/32): within a factor p^(1/64), and several times cheaper than solving for it.
+class QuickWidth {
+public:
+    explicit QuickWidth(Matrix map) : map_(std::move(map)), generator_(map_.rows()), sum_(map_.rows()) {}
+
+    double operator()(const FeatureMap& features, Index pair) {
+        const Index p = map_.rows();
+        moment_ = Matrix::Zero(p, p);
+        sum_.setZero();
+        double total = 0;
+        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+            const Eigen::Map<const Vector> phi(features.phi(e).data(), map_.cols());
+            generator_ = map_.lazyProduct(phi);
+            const double norm = generator_.norm();
+            sum_ += generator_;
+            total += norm;
+            if (norm > 0) moment_ += (generator_ / norm).lazyProduct(generator_.transpose());
+        }
+        // The trace is `total`, but for rounding.
+        if (!(total > 0)) return 0;
+        // Features of a pair sum to zero, but for rounding; see eigenvalue_bound.
+        return 0.5 * (total * std::sqrt(largest_share(total)) + sum_.norm()) * (1 + 1e-9);
+    }
+
+private:
+    /// At least lambda_max(moment) / trace.
+    double largest_share(double trace) {
+        moment_ /= trace;
+        if (!moment_.allFinite()) return 1;
+        for (int doubling = 0; doubling < 4; ++doubling) {
+            square_ = moment_.lazyProduct(moment_);
+            moment_.swap(square_);
+        }
+        // The trace of the 32nd power is the squared norm of the 16th.
+        return std::min(1.0, std::pow(moment_.squaredNorm(), 1.0 / 32));
+    }
+
+    Matrix map_, moment_, square_;
+    Vector generator_, sum_;
+};
+
+}  // namespace
+
+std::vector<double> LearnedMixture::variations(const WidthTable& widths) const {
+    const FeatureMap& features = model_.features();
+    const Index pairs = shape().pairs(), count = uncertain_steps();
+    expects(widths.sets == count && widths.pairs == pairs,
+            "the width table belongs to another learned model");
+    std::vector<double> values;
+    values.reserve(at(count * pairs));
+    for (Index set = 0; set < count; ++set) {
+        const double radius = sets_[at(set)].refined_radius();
+        const std::span<const double> upper = widths.upper_of(set);
+        for (Index pair = 0; pair < pairs; ++pair) {
+            double bound = std::min(1.0, radius * upper[at(pair)]);
+            if (bound > 0 && features.kind() == FeatureKind::base_models)
+                bound = std::min(bound, farthest_base_model(features, pair, model_.probabilities(set, pair)));
+            if (bound < least_deviation && radius > 0 && differ(features, pair))
+                bound += lost_to_underflow(radius, features.successors(pair), features.features());
+            values.push_back(std::min(1.0, bound + misspecification_));
+        }
+    }
+    return values;
+}
+
+std::vector<double> LearnedMixture::variations() const {
+    const FeatureMap& features = model_.features();
+    WidthTable widths(uncertain_steps(), features);
+    for (Index set = 0; set < widths.sets; ++set) {
+        const ConfidenceSet& members = sets_[at(set)];
+        const Matrix basis = members.parameters().space().basis.transpose();
+        QuickWidth width(members.estimate().inverse_factor.lazyProduct(basis));
+        for (Index pair = 0; pair < features.pairs(); ++pair)
+            widths.upper[at(set * features.pairs() + pair)] = width(features, pair);
+    }
+    return variations(widths);
+}
+
+}  // namespace alidade
