@@ -141,7 +141,7 @@ Question random_question(Stream& random, std::uint64_t seed) {
         }
         const Vector member =
             project(parameters, 0.3 * random_direction(random, p), Matrix::Identity(p, p)).coordinates;
-        const RidgeEstimate about = estimate_with(member, precision);
+        const PointEstimate about = estimate_with(member, precision);
         const double radius = size * std::sqrt(precision.trace());
         const Vector off =
             about.inverse_factor.transpose() * (0.8 * radius * random_direction(random, p).normalized());

@@ -9,6 +9,7 @@
 #include "alidade/confidence/value_regression.hpp"
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/error.hpp"
+#include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/regression.hpp"
 #include "support/random_models.hpp"

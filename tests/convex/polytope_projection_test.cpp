@@ -7,6 +7,7 @@
 #include "alidade/confidence/confidence_set.hpp"
 #include "alidade/convex/projection.hpp"
 #include "alidade/error.hpp"
+#include "alidade/estimate/ridge_regression.hpp"
 #include "support/effort.hpp"
 #include "support/exact_projection.hpp"
 #include "support/metrics.hpp"

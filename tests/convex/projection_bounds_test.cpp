@@ -22,8 +22,8 @@ Vector normals(Stream& random, Index size) {
     return result;
 }
 
-RidgeEstimate random_estimate(Stream& random, Index p, double decades, double far) {
-    RidgeEstimate estimate;
+PointEstimate random_estimate(Stream& random, Index p, double decades, double far) {
+    PointEstimate estimate;
     estimate.factor = support::lower_factor(support::random_metric(random, p, p > 1 ? decades : 0));
     estimate.precision = estimate.factor * estimate.factor.transpose();
     estimate.inverse_factor = estimate.factor.triangularView<Eigen::Lower>().solve(Matrix::Identity(p, p));
@@ -38,7 +38,7 @@ Long distance(const Matrix& factor, const LongVector& a, const LongVector& b) {
 }
 
 /// A radius that reaches the member, rounded up; whether the ball about the projection has the member too.
-void expect_kept(const ParameterSet& parameters, const RidgeEstimate& estimate, const LongVector& member) {
+void expect_kept(const ParameterSet& parameters, const PointEstimate& estimate, const LongVector& member) {
     const Long far = distance(estimate.factor, member, estimate.coordinates.cast<Long>());
     const double radius = static_cast<double>(far) * (1 + 4e-16);
     // Throws if the set is said to miss the parameters, which the member refutes.
@@ -61,7 +61,7 @@ TEST(ProjectionBounds, RefinedRadiusKeepsEveryMemberOfTheSimplex) {
                 Stream random = support::test_stream(seed, 31);
                 const Index d = 2 + static_cast<Index>(seed % 9);
                 const ParameterSet parameters = ParameterSet::simplex(d);
-                const RidgeEstimate estimate = random_estimate(random, d - 1, decades, far);
+                const PointEstimate estimate = random_estimate(random, d - 1, decades, far);
                 const Projection projection = project(parameters, estimate.coordinates, estimate.factor);
                 EXPECT_GE(projection.weights.minCoeff(), 0);
                 EXPECT_NEAR(projection.weights.sum(), 1, 1e-14);
@@ -88,7 +88,7 @@ TEST(ProjectionBounds, RefinedRadiusKeepsEveryMemberOfAPolytope) {
                 const Index d = 3 + static_cast<Index>(seed % 8);
                 const ParameterSet parameters =
                     ParameterSet::polytope(support::random_signed_features(random, {8, 3, 2}, d, 5, 20));
-                const RidgeEstimate estimate = random_estimate(random, d - 1, decades, far);
+                const PointEstimate estimate = random_estimate(random, d - 1, decades, far);
                 const Projection projection = project(parameters, estimate.coordinates, estimate.factor);
                 EXPECT_LE(projection.violation, 1e-12 * (1 + parameters.rows()->largest));
                 const Vector direction = normals(random, d - 1);

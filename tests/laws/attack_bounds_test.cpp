@@ -26,7 +26,7 @@ LongVector random_weights(Stream& random, Index d) {
 }
 
 /// factor' (coordinates of the weights - centre).
-LongVector whitened(const TangentSpace& space, const LongVector& weights, const RidgeEstimate& estimate) {
+LongVector whitened(const TangentSpace& space, const LongVector& weights, const PointEstimate& estimate) {
     const Index p = space.dimension();
     LongVector offset(at(p)), result(at(p));
     for (Index k = 0; k < p; ++k) {
@@ -47,7 +47,7 @@ Long norm(const LongVector& vector) {
     return std::sqrt(square);
 }
 
-RidgeEstimate random_metric(Stream& random, Index p, double decades) {
+PointEstimate random_metric(Stream& random, Index p, double decades) {
     Matrix precision = Matrix::Identity(p, p);
     for (int term = 0; term < 2; ++term) {
         Vector x(p);
@@ -59,7 +59,7 @@ RidgeEstimate random_metric(Stream& random, Index p, double decades) {
 
 /// Puts the member onto the boundary of the ball, whose centre is `far` from it; returns the radius.
 double place(Stream& random, const TangentSpace& space, const LongVector& member, double far,
-             RidgeEstimate& estimate) {
+             PointEstimate& estimate) {
     const Index p = space.dimension();
     const double scale = far * sample_uniform(random);
     for (Index k = 0; k < p; ++k) {
@@ -76,7 +76,7 @@ TEST(AttackBounds, RangesContainWhatMembersOfTheBoundaryGive) {
         const Index d = 2 + sample_index(random, 4);
         const ParameterSet parameters = ParameterSet::simplex(d);
         const TangentSpace& space = parameters.space();
-        RidgeEstimate estimate = random_metric(random, d - 1, static_cast<double>(seed % 15));
+        PointEstimate estimate = random_metric(random, d - 1, static_cast<double>(seed % 15));
         const LongVector member = random_weights(random, d);
         const double radius = place(random, space, member, seed % 2 == 0 ? 1000.0 : 0.3, estimate);
         const ConfidenceSet set(parameters, estimate, radius);
@@ -104,7 +104,7 @@ TEST(AttackBounds, SecondOrderTermsPayForWhatCancels) {
         const ParameterSet parameters = ParameterSet::simplex(d);
         std::vector<ConfidenceSet> sets;
         for (int k = 0; k < 2; ++k) {
-            RidgeEstimate estimate = random_metric(random, 1, 3);
+            PointEstimate estimate = random_metric(random, 1, 3);
             sets.emplace_back(parameters, estimate, 3 * sample_uniform(random));
         }
         const LearnedMixture learned(model.shared_features(), 3, model.start(), false, sets, 0.1);
@@ -145,7 +145,7 @@ TEST(AttackBounds, IntersectionsContainTheOneCommonMember) {
         const LongVector member = random_weights(random, d);
         std::vector<ConfidenceSet> sets;
         for (int k = 0; k < 2; ++k) {
-            RidgeEstimate estimate = random_metric(random, d - 1, static_cast<double>(seed % 15));
+            PointEstimate estimate = random_metric(random, d - 1, static_cast<double>(seed % 15));
             const double far = std::pow(10.0, 5 * sample_uniform(random) - 2);
             const double radius = place(random, parameters.space(), member, far, estimate);
             sets.emplace_back(parameters, estimate, radius);
@@ -160,9 +160,9 @@ TEST(AttackBounds, IntersectionsContainTheOneCommonMember) {
 TEST(AttackBounds, SetsWhoseSumIsSingularUpToRoundingStillIntersect) {
     // Known so well in one direction that the next digit of the other is lost when the metrics are added.
     const ParameterSet parameters = ParameterSet::simplex(3);
-    const RidgeEstimate sharp =
+    const PointEstimate sharp =
         estimate_with(Vector::Zero(2), (Matrix(2, 2) << 1e18, 1e18, 1e18, 1e18 + 128).finished());
-    const RidgeEstimate plain = estimate_with(Vector::Zero(2), Matrix::Identity(2, 2));
+    const PointEstimate plain = estimate_with(Vector::Zero(2), Matrix::Identity(2, 2));
     for (int k = 1; k < 100; ++k) {
         const ConfidenceSet one(parameters, sharp, 1), other(parameters, plain, 1 + 0.0137 * k);
         const ConfidenceSet common = intersection(one, other), again = intersection(other, one);

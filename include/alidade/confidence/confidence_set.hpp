@@ -7,7 +7,7 @@
 
 #include "alidade/convex/projection.hpp"
 #include "alidade/convex/support.hpp"
-#include "alidade/estimate/ridge_regression.hpp"
+#include "alidade/estimate/point_estimate.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/parameter_set.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -24,7 +24,7 @@ struct ConfidenceRecord {
     std::vector<double> precision;       ///< Lambda
     std::vector<double> factor;          ///< its lower Cholesky factor
     std::vector<double> inverse_factor;  ///< of which the inverse
-    std::vector<double> scalars;         ///< radius, log_det_ratio, metric_error, log_det_error, shift
+    std::vector<double> scalars;         ///< radius, metric_error
 
     bool operator==(const ConfidenceRecord&) const = default;
 };
@@ -45,13 +45,14 @@ enum class RefinedRadius {
 };
 
 /// The weights of one step that the data leave possible: those of the parameter set within `radius` of
-/// the estimate in the norm of the precision. A value: immutable, cheap to copy.
+/// the estimate in the norm of the precision, and of further estimates in theirs where there are some
+/// (`also_within`). A value: immutable, cheap to copy.
 class ConfidenceSet {
 public:
     /// `radius` is about the estimate; the set is projected onto the parameters and the radius about the
     /// projection refined. Throws ModelContradiction if the set misses the parameters: then the confidence
     /// event has failed.
-    ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius,
+    ConfidenceSet(const ParameterSet& parameters, const PointEstimate& estimate, double radius,
                   RefinedRadius refined = RefinedRadius::by_projection);
 
     Index features() const noexcept { return parts_->projection.weights.size(); }
@@ -59,7 +60,7 @@ public:
     /// theta~: the member that is handed over as the model.
     const Vector& weights() const noexcept { return parts_->projection.weights; }
     const Projection& projection() const noexcept { return parts_->projection; }
-    const RidgeEstimate& estimate() const noexcept { return parts_->estimate; }
+    const PointEstimate& estimate() const noexcept { return parts_->estimate; }
     /// theta hat, which need not be in the parameter set.
     const Vector& estimated_weights() const noexcept { return parts_->estimated_weights; }
     /// Radius about the estimate.
@@ -68,15 +69,26 @@ public:
     double refined_radius() const noexcept { return parts_->refined_radius; }
     const ParameterSet& parameters() const noexcept { return parts_->parameters; }
 
+    /// What this set and the other have in common, kept as it is: members are those of both. The model,
+    /// estimate and radii stay those of this set, as do widths, which are about them. Throws InvalidArgument
+    /// if the sets are about different parameters, ModelContradiction if they are proven to have no member in
+    /// common: then one of two events has failed. (An ellipsoid about that: intersection.hpp.)
+    ConfidenceSet also_within(const ConfidenceSet& other) const;
+    /// The sets that `also_within` added.
+    const std::vector<ConfidenceSet>& further() const noexcept { return parts_->further; }
+
     /// Whether the set contains the weights (up to 1e-9 in the parameters).
     bool contains(const Vector& weights) const;
-    /// Distance of the weights from the estimate, in radii: at most one inside.
+    /// Distance of the weights from the estimate, in radii: at most one inside. Where there are several
+    /// estimates, the largest.
     double depth(const Vector& weights) const;
     /// |x| in the dual metric, for x in tangent coordinates.
     double dual_norm(const Vector& x) const;
     /// Bounds of weights . direction over all members: the tightest of both balls' closed forms, the
     /// parameter set's own range, and, where a ball crosses faces of the simplex, that of the ball cut there,
-    /// on each side. `lower` never exceeds the true minimum, `upper` is never below the true maximum.
+    /// on each side; of all the sets that were intersected. `lower` never exceeds the true minimum, `upper`
+    /// is never below the true maximum. Throws ModelContradiction where that proves that there are no
+    /// members.
     Interval range(std::span<const double> direction) const;
     /// range(direction).upper: the support function, from above.
     double support(const Vector& direction) const { return range({direction.data(), features_size()}).upper; }
@@ -95,7 +107,7 @@ public:
                        const WidthOptions& options = {}) const;
 
     /// The set as plain arrays, and back: the copy answers with the same bytes. Throws InvalidArgument if
-    /// sizes do not match or numbers are not finite.
+    /// sizes do not match or numbers are not finite, and of a set with several estimates.
     ConfidenceRecord record() const;
     static ConfidenceSet from_record(const ConfidenceRecord& record);
 
@@ -103,7 +115,9 @@ private:
     static constexpr Index most_coordinates = 32;  // beyond, balls are not cut
 
     std::size_t features_size() const noexcept { return static_cast<std::size_t>(features()); }
-    /// `range` of a direction whose largest element is `size`, by that of a multiple.
+    /// `range` of the set without those that it was intersected with.
+    Interval own_range(std::span<const double> direction) const;
+    /// The same of a direction whose largest element is `size`, by that of a multiple.
     Interval scaled_range(std::span<const double> direction, double size) const;
     double cut_half_width(std::array<double, most_coordinates> w, double square, double length,
                           double sign) const;
@@ -115,7 +129,7 @@ private:
     };
     struct Parts {
         ParameterSet parameters;
-        RidgeEstimate estimate;
+        PointEstimate estimate;
         Projection projection;
         Vector estimated_weights;
         Matrix dual_map;  // factor^-1 basis', p x d: its product with a direction has the dual norm
@@ -123,6 +137,7 @@ private:
         double refined_radius;
         Rounding rounding;
         std::vector<detail::CrossedFace> faces;  // crossed by the ball about the projection
+        std::vector<ConfidenceSet> further;      // of one estimate each; members are in all of them
     };
     std::shared_ptr<const Parts> parts_;
 };

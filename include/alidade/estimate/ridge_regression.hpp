@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "alidade/estimate/point_estimate.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -26,28 +27,18 @@ struct RidgeStatistics {
     void add(const double* feature, std::int64_t repeats, double residuals);
 };
 
-/// The ridge estimate about the prior centre.
-struct RidgeEstimate {
-    Vector coordinates;        ///< zeta hat, p numbers: the minimiser
-    Matrix precision;          ///< Lambda = lambda I + gram, symmetric
-    Matrix factor;             ///< lower Cholesky factor of the precision
-    Matrix inverse_factor;     ///< its inverse, lower triangular: |inverse_factor x| is the dual norm
+/// The ridge estimate about the prior centre: the minimiser, with Lambda = lambda I + gram.
+struct RidgeEstimate : PointEstimate {
     double log_det_ratio = 0;  ///< log det(Lambda) - log det(lambda I), from the factor
-    /// What rounding may have changed: with M the exact precision, z the exact estimate and L the factor,
-    ///   L L' <= (1 + metric_error) M,  log det M <= log det(L L') + log_det_error,  |zeta - z|_M <= shift.
-    /// Tiny unless some directions are known from very many more rows than others.
-    double metric_error = 0;
-    double log_det_error = 0;  ///< see metric_error
-    double shift = 0;          ///< see metric_error
+    /// As metric_error: with M the exact precision, z the exact estimate and L the factor,
+    ///   log det M <= log det(L L') + log_det_error,  |zeta - z|_M <= shift.
+    double log_det_error = 0;
+    double shift = 0;  ///< see log_det_error
 };
 
 /// Solves the regularised normal equations. Requires regularisation > 0. Throws BrokenInvariant if the
 /// precision is not positive definite (then the statistics are damaged).
 RidgeEstimate solve_ridge(const RidgeStatistics& statistics, double regularisation);
-
-/// An estimate made otherwise, with the precision (symmetric, positive definite) of the ellipsoid about it:
-/// factors and their rounding. Throws BrokenInvariant if it is not positive definite.
-RidgeEstimate estimate_with(Vector coordinates, Matrix precision);
 
 /// log det(lambda I + gram) - log det(lambda I) alone.
 double log_det_ratio(const RidgeStatistics& statistics, double regularisation);

@@ -29,12 +29,14 @@ Matrix square(const std::vector<double>& array, Index p) {
 ConfidenceRecord ConfidenceSet::record() const {
     expects(parameters().kind() == ParameterSetKind::simplex,
             "only sets of base models' weights can be recorded");
-    const RidgeEstimate& given = estimate();
+    expects(further().empty(), "only sets about one estimate can be recorded; this one is about {}",
+            further().size() + 1);
+    const PointEstimate& given = estimate();
     return {numbers(given.coordinates),
             numbers(given.precision),
             numbers(given.factor),
             numbers(given.inverse_factor),
-            {radius(), given.log_det_ratio, given.metric_error, given.log_det_error, given.shift}};
+            {radius(), given.metric_error}};
 }
 
 ConfidenceSet ConfidenceSet::from_record(const ConfidenceRecord& record) {
@@ -43,17 +45,14 @@ ConfidenceSet ConfidenceSet::from_record(const ConfidenceRecord& record) {
     check(record.precision, size * size, "precision");
     check(record.factor, size * size, "factor");
     check(record.inverse_factor, size * size, "inverse_factor");
-    check(record.scalars, 5, "scalars");
+    check(record.scalars, 2, "scalars");
     const auto p = static_cast<Index>(size);
-    RidgeEstimate estimate;
+    PointEstimate estimate;
     estimate.coordinates = Eigen::Map<const Vector>(record.coordinates.data(), p);
     estimate.precision = square(record.precision, p);
     estimate.factor = square(record.factor, p);
     estimate.inverse_factor = square(record.inverse_factor, p);
-    estimate.log_det_ratio = record.scalars[1];
-    estimate.metric_error = record.scalars[2];
-    estimate.log_det_error = record.scalars[3];
-    estimate.shift = record.scalars[4];
+    estimate.metric_error = record.scalars[1];
     // The three matrices say the same thing; a record in which they do not was damaged.
     const Matrix identity = Matrix::Identity(p, p);
     const double scale = 1e-6 * (1 + estimate.precision.norm());

@@ -13,9 +13,13 @@ namespace alidade {
 
 namespace {
 
+constexpr const char* no_common_member =
+    "two confidence sets of the same weights have no member in common: the data contradict the base models, "
+    "or a confidence event (probability 1 - delta) failed";
+
 /// At least the error of residual^2 and of the gap, for a member within `radius` of the estimate: products
 /// with the factor are off by d roundings of its norm, and so are the coordinates of the weights.
-double rounding_of(const Projection& projection, const RidgeEstimate& estimate, double radius) {
+double rounding_of(const Projection& projection, const PointEstimate& estimate, double radius) {
     const double unit =
         8 * static_cast<double>(projection.weights.size()) * std::numeric_limits<double>::epsilon();
     const double offset = (estimate.coordinates - projection.coordinates).norm();
@@ -25,7 +29,7 @@ double rounding_of(const Projection& projection, const RidgeEstimate& estimate, 
 
 /// At least |X L - I| for the computed inverse X of the factor L, so that |L^-1 x| <= |X x| / (1 - it); 1e300
 /// where X is no inverse. In twice the precision, as products of an ill-conditioned factor cancel.
-double inverse_residual(const RidgeEstimate& estimate) {
+double inverse_residual(const PointEstimate& estimate) {
     const Matrix &inverse = estimate.inverse_factor, &factor = estimate.factor;
     const Index p = factor.rows();
     double square = 0;
@@ -56,7 +60,7 @@ std::vector<detail::CrossedFace> crossed_faces(const Vector& centre, const Matri
 
 }  // namespace
 
-ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate& estimate, double radius,
+ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const PointEstimate& estimate, double radius,
                              RefinedRadius how) {
     expects(std::isfinite(radius) && radius >= 0, "radius is {}; must be a finite number of at least 0",
             radius);
@@ -84,17 +88,49 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const RidgeEstimate
     std::vector<detail::CrossedFace> faces;
     if (parameters.kind() == ParameterSetKind::simplex && dual_map.rows() <= most_coordinates)
         faces = crossed_faces(projection.weights, dual_map, refined);
-    parts_ = std::make_shared<const Parts>(Parts{parameters, estimate, std::move(projection),
-                                                 std::move(estimated), std::move(dual_map), radius, refined,
-                                                 rounding, std::move(faces)});
+    parts_ = std::make_shared<const Parts>(Parts{parameters,
+                                                 estimate,
+                                                 std::move(projection),
+                                                 std::move(estimated),
+                                                 std::move(dual_map),
+                                                 radius,
+                                                 refined,
+                                                 rounding,
+                                                 std::move(faces),
+                                                 {}});
+}
+
+ConfidenceSet ConfidenceSet::also_within(const ConfidenceSet& other) const {
+    const ParameterSet &mine = parameters(), &theirs = other.parameters();
+    expects(features() == other.features() && dimension() == other.dimension() &&
+                mine.kind() == theirs.kind() && mine.space().centre == theirs.space().centre &&
+                mine.space().basis == theirs.space().basis && mine.radius() == theirs.radius(),
+            "confidence sets of {} and {} weights; must be about the same parameters", features(),
+            other.features());
+    Parts parts = *parts_;
+    std::vector<ConfidenceSet> added = other.further();
+    added.insert(added.begin(), other);
+    for (const ConfidenceSet& each : added) {
+        Parts alone = *each.parts_;
+        alone.further.clear();
+        ConfidenceSet single = each;
+        single.parts_ = std::make_shared<const Parts>(std::move(alone));
+        parts.further.push_back(std::move(single));
+    }
+    ConfidenceSet result = *this;
+    result.parts_ = std::make_shared<const Parts>(std::move(parts));
+    if (result.support_function().empty()) throw ModelContradiction(no_common_member);
+    return result;
 }
 
 double ConfidenceSet::depth(const Vector& weights) const {
     expects(weights.size() == features(), "{} weights; must be {}", weights.size(), features());
     const Vector offset = parts_->parameters.space().coordinates(weights) - parts_->estimate.coordinates;
     const double distance = (parts_->estimate.factor.transpose() * offset).norm();
-    return parts_->radius > 0 ? distance / parts_->radius
-                              : (distance > 0 ? std::numeric_limits<double>::infinity() : 0.0);
+    double deepest = parts_->radius > 0 ? distance / parts_->radius
+                                        : (distance > 0 ? std::numeric_limits<double>::infinity() : 0.0);
+    for (const ConfidenceSet& other : parts_->further) deepest = std::max(deepest, other.depth(weights));
+    return deepest;
 }
 
 bool ConfidenceSet::contains(const Vector& weights) const {
@@ -106,6 +142,17 @@ double ConfidenceSet::dual_norm(const Vector& x) const {
 }
 
 Interval ConfidenceSet::range(std::span<const double> direction) const {
+    Interval result = own_range(direction);
+    if (parts_->further.empty()) return result;
+    for (const ConfidenceSet& other : parts_->further) {
+        const Interval range = other.own_range(direction);
+        result = {std::max(result.lower, range.lower), std::min(result.upper, range.upper)};
+    }
+    if (result.lower > result.upper) throw ModelContradiction(no_common_member);
+    return result;
+}
+
+Interval ConfidenceSet::own_range(std::span<const double> direction) const {
     // Called once for every pair, step and recursion, so without temporaries.
     const Index d = features(), p = dimension();
     const double* f = direction.data();
@@ -154,7 +201,7 @@ Interval ConfidenceSet::scaled_range(std::span<const double> direction, double s
     const int exponent = -std::ilogb(size);
     std::vector<double> scaled(direction.begin(), direction.end());
     for (double& x : scaled) x = std::ldexp(x, exponent);  // exactly
-    const Interval large = range(scaled);
+    const Interval large = own_range(scaled);
     Interval result{std::ldexp(large.lower, -exponent), std::ldexp(large.upper, -exponent)};
     if (exponent < 900) return result;
     // Rounded where numbers end.
@@ -195,8 +242,12 @@ double ConfidenceSet::cut_half_width(std::array<double, most_coordinates> w, dou
 
 SupportFunction ConfidenceSet::support_function(SupportOptions options) const {
     // The ball about the projection contains this one cut with the parameters: it would add nothing.
-    const Ellipsoid ball{parts_->estimate.coordinates, parts_->estimate.factor, parts_->radius};
-    return SupportFunction(parts_->parameters, {&ball, 1}, options);
+    const auto ball = [](const ConfidenceSet& set) {
+        return Ellipsoid{set.estimate().coordinates, set.estimate().factor, set.radius()};
+    };
+    std::vector<Ellipsoid> balls{ball(*this)};
+    for (const ConfidenceSet& other : parts_->further) balls.push_back(ball(other));
+    return SupportFunction(parts_->parameters, balls, options);
 }
 
 SupportBracket ConfidenceSet::exact_support(std::span<const double> direction, SupportOptions options) const {

@@ -40,7 +40,7 @@ struct Ball {
 };
 
 struct Fused {
-    RidgeEstimate estimate;
+    PointEstimate estimate;
     double radius;
     double log_volume;
 };
@@ -59,7 +59,7 @@ std::optional<Fused> fuse(const Ball& one, const Ball& two, double share) {
     const Vector target = share * one.gradient(Vector::Zero(one.centre.size())) +
                           weight * two.gradient(Vector::Zero(one.centre.size()));
     const double trace = metric.trace();
-    RidgeEstimate solved = estimate_with(Vector::Zero(one.centre.size()), std::move(metric));
+    PointEstimate solved = estimate_with(Vector::Zero(one.centre.size()), std::move(metric));
     // The minimum of f; what its gradient still is, is accounted for below.
     Vector centre =
         -(solved.inverse_factor.transpose().lazyProduct(Vector(solved.inverse_factor.lazyProduct(target))));

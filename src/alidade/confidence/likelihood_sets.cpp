@@ -183,7 +183,7 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
     const double allowance =
         likelihood_allowance(regret + slack, options.predicted.empty() ? 2 : 3, sets, options.delta);
     const Outer outer = outer_ellipsoid(rows, fit, allowance, basis);
-    const RidgeEstimate estimate =
+    const PointEstimate estimate =
         estimate_with(parameters.space().coordinates(fit.weights), outer.precision);
     ConfidenceSet ellipsoid(parameters, estimate,
                             std::sqrt(outer.squared_radius * (1 + estimate.metric_error)));

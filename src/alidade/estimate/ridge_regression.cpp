@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "alidade/error.hpp"
+#include "factoring.hpp"
 
 namespace alidade {
 
@@ -26,29 +27,9 @@ double log_det_of(const Matrix& factor, double regularisation) {
     return sum - static_cast<double>(factor.rows()) * std::log(regularisation);
 }
 
-/// By forward substitution, column by column: for a handful of coordinates the blocked solvers of the
-/// linear algebra library spend more on packing than on arithmetic.
-Matrix inverse_of_lower(const Matrix& factor) {
-    const Index p = factor.rows();
-    Matrix inverse = Matrix::Zero(p, p);
-    for (Index j = 0; j < p; ++j) {
-        inverse(j, j) = 1 / factor(j, j);
-        for (Index i = j + 1; i < p; ++i) {
-            double sum = 0;
-            for (Index k = j; k < i; ++k) sum += factor(i, k) * inverse(k, j);
-            inverse(i, j) = -sum / factor(i, i);
-        }
-    }
-    return inverse;
-}
-
-/// Error, in norm, of the gram matrix and of factoring and solving with it. By backward error analysis
-/// (Higham 2002, Thms 8.5, 10.3, 10.4) each is exact for a matrix within (p+1) roundings of |L||L'|, whose
-/// norm is at most the trace.
+/// Error, in norm, of the gram matrix and of factoring and solving with it.
 double rounding_of(const RidgeStatistics& statistics, const Matrix& precision) {
-    const double unit =
-        2 * static_cast<double>(precision.rows() + 1) * std::numeric_limits<double>::epsilon();
-    return statistics.rounding + unit * precision.trace();
+    return statistics.rounding + detail::factoring_error(precision);
 }
 
 struct Factored {
@@ -109,27 +90,10 @@ RidgeEstimate solve_ridge(const RidgeStatistics& statistics, double regularisati
     RidgeEstimate result;
     result.precision = std::move(solved.precision);
     result.factor = solved.cholesky.matrixL();
-    result.inverse_factor = inverse_of_lower(result.factor);
+    result.inverse_factor = detail::inverse_of_lower(result.factor);
     result.log_det_ratio = log_det_of(result.factor, regularisation);
     result.coordinates = solved.cholesky.solve(statistics.moment);
     measure_rounding(statistics, regularisation, solved.error, result);
-    return result;
-}
-
-RidgeEstimate estimate_with(Vector coordinates, Matrix precision) {
-    RidgeEstimate result;
-    const Eigen::LLT<Matrix> cholesky(precision);
-    ensures(cholesky.info() == Eigen::Success && precision.allFinite(),
-            "precision of an ellipsoid is not positive definite");
-    result.coordinates = std::move(coordinates);
-    result.factor = cholesky.matrixL();
-    result.inverse_factor = inverse_of_lower(result.factor);
-    result.precision = std::move(precision);
-    // As in measure_rounding: L L' <= M + error * I, and with 1/spread below the least eigenvalue of L L',
-    // 1/spread - error is below that of M.
-    const double error = rounding_of(RidgeStatistics(result.factor.rows()), result.precision);
-    const double share = error * result.inverse_factor.squaredNorm();
-    result.metric_error = share < 1 ? share / (1 - share) : std::numeric_limits<double>::infinity();
     return result;
 }
 
