@@ -333,11 +333,14 @@ Real Bounds::total_variance(const Values& cap) const {
     const Real balance = range(0) / (2 * std::sqrt(collected));
     for (const Real growth : {1e-4L, 0.03L, 0.5L})
         for (const Real scale : {0.5L, 1.0L, 2.0L}) attempt(scale * balance, growth);
-    for (Real factor = 2; factor > 1.005L; factor = std::sqrt(factor))
+    Real factor = 4;
+    for (int level = 0; level < 8; ++level) {
+        factor = std::sqrt(factor);
         for (int round = 0; round < 20; ++round)
             if (!attempt(c * factor, eta) && !attempt(c / factor, eta) && !attempt(c, eta * factor) &&
                 !attempt(c, eta / factor))
                 break;
+    }
     return std::min(least, best);
 }
 

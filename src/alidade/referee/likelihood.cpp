@@ -36,7 +36,9 @@ Numbers most_likely(const std::vector<Row>& rows, const Facts& facts, Real barri
             const Numbers from = facts.coordinates(theta);
             Numbers best = theta;
             const Real here = value(theta);
-            for (Real length = 1; length > 1e-12L; length /= 2) {
+            Real length = 2;
+            for (int halving = 0; halving < 40; ++halving) {
+                length /= 2;
                 Numbers to = from;
                 for (std::size_t k = 0; k < to.size(); ++k) to[k] += length * move[k];
                 best = facts.weights(to);
@@ -110,7 +112,7 @@ Real allowance(const std::vector<Row>& rows, const Facts& facts, const Numbers& 
     Real t = 0, reached = 0;
     for (const Row& row : rows) {
         t += row.count;
-        reached += row.count * std::log(dot(weights, row.f));
+        if (row.tells()) reached += row.count * std::log(dot(weights, row.f));
     }
     Real regret = mixture_regret(t, facts.d);
     if (!rows.empty()) regret = std::min(regret, determinant_regret(rows, facts, weights));

@@ -189,13 +189,16 @@ void require_possible(Subject& subject, const Case& given, const Facts& facts) {
         const auto rows = static_cast<Real>(regression.observations[at(set)]);
         Square precision(q);
         Numbers moment(at(q));
+        Real trace = 0;
         for (Index i = 0; i < q; ++i) {
             moment[at(i)] = regression.moment[at(set * q + i)];
             for (Index j = 0; j < q; ++j) precision(i, j) = regression.gram[at((set * q + i) * q + j)];
+            trace += precision(i, i);
             subject.require(precision(i, i) >= 0 && precision(i, i) <= squares[at(i)] * (1 + 1e-9L) + 1e-9L,
                             "the Gram matrix of set {} is larger than the counts allow", set);
         }
-        for (Index i = 0; i < q; ++i) precision(i, i) += 1e-6L;
+        // More on the diagonal only makes what is compared smaller.
+        for (Index i = 0; i < q; ++i) precision(i, i) += 1e-6L + 1e-9L * trace;
         try {
             const Numbers solved = forward(factor_of(precision), moment);
             subject.require(dot(solved, solved) <= rows * target * target * (1 + 1e-6L) + 1e-6L,
@@ -256,7 +259,7 @@ Finding examine_evidence(const Case& given, const Facts& facts) {
         for (std::size_t set = 0; set < evidence.predicted.size(); ++set) {
             Real most = 0;
             for (const Row& row : rows_of(facts, seen, static_cast<Index>(set)))
-                most += row.count * std::log(*std::ranges::max_element(row.f));
+                if (row.tells()) most += row.count * std::log(*std::ranges::max_element(row.f));
             subject.require(evidence.predicted[set] <= most + 1e-9L * (1 + std::abs(most)),
                             "predictions of set {} are better than any can be", set);
         }

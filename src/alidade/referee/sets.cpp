@@ -165,55 +165,66 @@ Ball common_ball(const Ball& one, const Ball& two) {
 
 namespace {
 
-/// At least max over well-defined weights of q . (zeta - zeta~), for signed features: with mu, nu >= 0 and
-/// rest = q + sum mu_e psi_e - nu zeta~, as psi_e . (zeta - zeta~) >= -P~(e) and zeta~ . (zeta - zeta~) <=
-/// |zeta~| (reach - |zeta~|). The multipliers of what is active are found by going round; any are valid.
-Real signed_gap(const Facts& facts, const Numbers& weights, const Numbers& zeta, const Numbers& q) {
-    struct Constraint {
-        Numbers normal;
-        Real slack, multiplier;
-    };
-    std::vector<Constraint> active;
-    for (std::size_t e = 0; e < facts.phi.size(); ++e)
-        if (const Real slack = dot(weights, facts.phi[e]); slack < 1e-7L && norm(facts.psi[e]) > 0)
-            active.push_back({facts.psi[e], std::max<Real>(0, slack), 0});
-    const Real length = norm(zeta);
-    if (length > 0 && facts.reach - length < 1e-7L * facts.reach) {
-        Numbers inward = zeta;
-        for (Real& element : inward) element = -element;
-        active.push_back({inward, std::max<Real>(0, length * (facts.reach - length)), 0});
+/// A face of the possible weights: normal . (zeta - zeta~) >= -slack for every member.
+struct Face {
+    Numbers normal;
+    Real slack;
+};
+
+/// Those that theta~ lies on: theta_i = 0, or P~ = 0 of an entry, or the largest norm.
+std::vector<Face> faces_at(const Facts& facts, const Numbers& weights, const Numbers& zeta) {
+    constexpr Real near = 1e-7L;
+    std::vector<Face> faces;
+    for (Index i = 0; i < facts.d && facts.setting.base_models; ++i)
+        if (weights[at(i)] < near) faces.push_back({facts.corners[at(i)], weights[at(i)]});
+    for (std::size_t e = 0; e < facts.phi.size() && !facts.setting.base_models; ++e)
+        if (const Real slack = dot(weights, facts.phi[e]); slack < near)
+            faces.push_back({facts.psi[e], slack});
+    const Real length = norm(zeta), left = length * (facts.reach - length);
+    if (!facts.setting.base_models && left < near) {
+        faces.push_back({zeta, left});
+        for (Real& element : faces.back().normal) element = -element;
     }
-    Numbers rest = q;
-    for (int round = 0; round < 2000; ++round)
-        for (Constraint& one : active) {
-            const Real wanted = one.multiplier - dot(rest, one.normal) / dot(one.normal, one.normal);
-            const Real change = std::max<Real>(0, wanted) - one.multiplier;
-            one.multiplier += change;
-            for (std::size_t k = 0; k < rest.size(); ++k) rest[k] += change * one.normal[k];
-        }
-    Real gap = norm(rest) * (facts.reach + length);
-    for (const Constraint& one : active) gap += one.multiplier * one.slack;
-    return gap;
+    for (Face& face : faces) face.slack = std::max<Real>(0, face.slack);
+    std::erase_if(faces, [](const Face& face) { return norm(face.normal) == 0; });
+    return faces;
 }
 
 }  // namespace
 
-// |zeta - zeta~|^2 = |zeta - centre|^2 - |centre - zeta~|^2 + 2 <centre - zeta~, zeta - zeta~>, and the last
-// term is linear: over the simplex a vertex has the most.
+// With v = zeta - zeta~, o = centre - zeta~, q = Lambda o: |v|^2 = |v - o|^2 - |o|^2 + 2 q.v, and for any
+// multipliers m >= 0 of faces, q.v <= sum m slack + |q + sum m normal| |v|, the norm being the dual one. So
+// |v| <= s + sqrt(s^2 + radius^2 - |o|^2 + 2 sum m slack), s = |q + sum m normal|. At a projection the best m
+// make s zero; they are found by going round, in whitened coordinates. Over the simplex q.v is also at most
+// its largest value at a vertex, which bounds v by itself.
 void centre_at(Ball& ball, const Facts& facts, const Numbers& weights) {
     const Numbers zeta = facts.coordinates(weights);
     Numbers offset = ball.centre;
     for (std::size_t k = 0; k < offset.size(); ++k) offset[k] -= zeta[k];
     const Numbers whitened = transposed_times(ball.factor, offset), q = times(ball.factor, whitened);
-    Real gap = facts.setting.base_models ? 0 : signed_gap(facts, weights, zeta, q);
+    const Real square = ball.radius * ball.radius - dot(whitened, whitened);
+    std::vector<Face> faces = faces_at(facts, weights, zeta);
+    for (Face& face : faces) face.normal = forward(ball.factor, face.normal);
+    Numbers rest = whitened, multipliers(faces.size(), 0);
+    for (int round = 0; round < 2000; ++round)
+        for (std::size_t f = 0; f < faces.size(); ++f) {
+            const Numbers& normal = faces[f].normal;
+            const Real before = multipliers[f];
+            multipliers[f] = std::max<Real>(0, before - dot(rest, normal) / dot(normal, normal));
+            for (std::size_t k = 0; k < rest.size(); ++k) rest[k] += (multipliers[f] - before) * normal[k];
+        }
+    Real slack = 0, gap = 0;
+    for (std::size_t f = 0; f < faces.size(); ++f) slack += multipliers[f] * faces[f].slack;
+    const Real s = norm(rest), inside = s * s + square + 2 * slack;
+    ball.about = inside < 0 ? -1 : s + std::sqrt(inside);
     for (const Numbers& corner : facts.corners) {
-        if (facts.setting.base_models) gap = std::max(gap, dot(q, corner) - dot(q, zeta));
+        gap = std::max(gap, dot(q, corner) - dot(q, zeta));
         ball.units.push_back(forward(ball.factor, corner));
     }
+    if (facts.setting.base_models)
+        ball.about = square + 2 * gap < 0 ? -1 : std::min(ball.about, std::sqrt(square + 2 * gap));
+    if (ball.about < 0) throw Contradicted{};
     ball.middle = facts.weights(ball.centre);
-    const Real square = ball.radius * ball.radius - dot(whitened, whitened) + 2 * gap;
-    if (square < 0) throw Contradicted{};
-    ball.about = std::sqrt(square);
 }
 
 std::vector<Ball> balls_of(const Facts& facts, const Case& given, Index set) {

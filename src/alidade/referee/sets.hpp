@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "alidade/referee/referee.hpp"
@@ -40,6 +41,9 @@ struct Ball {
 struct Row {
     Numbers f, z;  ///< phi and N' phi
     Real count;
+
+    /// Whether base models differ about it. Predictions were kept of such transitions only.
+    bool tells() const { return std::ranges::minmax(f).min < std::ranges::minmax(f).max; }
 };
 std::vector<Row> rows_of(const Facts& facts, const Transitions& seen, Index set);
 

@@ -66,8 +66,8 @@ bool by_cells(const std::vector<Numbers>& generators, Real& largest) {
     for (std::size_t k = 0; k < chosen.size(); ++k) chosen[k] = k;
     bool found = false;
     while (true) {
-        std::vector<Numbers> rows;
-        for (const std::size_t j : chosen) rows.push_back(generators[j]);
+        std::vector<Numbers> rows(chosen.size());
+        std::ranges::transform(chosen, rows.begin(), [&](std::size_t j) { return generators[j]; });
         if (const Numbers ray = orthogonal_to(rows); !ray.empty()) {
             std::vector<std::size_t> free;
             Numbers positive(p, 0), negative(p, 0);
