@@ -43,7 +43,9 @@ struct Row {
     Real count;
 
     /// Whether base models differ about it. Predictions were kept of such transitions only.
-    bool tells() const { return std::ranges::minmax(f).min < std::ranges::minmax(f).max; }
+    bool tells() const {
+        return std::ranges::any_of(f, [&](Real value) { return value != f.front(); });
+    }
 };
 std::vector<Row> rows_of(const Facts& facts, const Transitions& seen, Index set);
 
