@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "alidade/certify/reward_free.hpp"
+#include "alidade/certify/span.hpp"
 #include "alidade/confidence/value_regression.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/fisher_pass.hpp"
+#include "alidade/explore/likelihood.hpp"
 #include "alidade/explore/planning_pass.hpp"
 #include "alidade/model/sweep.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -201,6 +204,25 @@ void fisher_planning() {
     line("the same with lanes: one thread / two threads", least[1], least[2], "s");
 }
 
+/// The recursions of a reward-free certificate after 1e5 uniform episodes, one thread against two.
+void recursions() {
+    const Problem problem = make_builtin(large + "&seed=11");
+    Counts counts(problem.shared_features(), problem.shape().horizon);
+    CountSplittingDeployer system(problem.true_model(), 1);
+    system.deploy(Policy::uniform(problem.shape()), 0, 100'000, counts);
+    const Knowledge knowledge = likelihood_knowledge(task_of(problem), counts, {}, {}, {}, {});
+    const LearnedModel& learned = knowledge.learned;
+    const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+    const std::function<void()> coupling[] = {
+        [&] { coupling_recursion(learned, deviations, {.threads = 1}); },
+        [&] { coupling_recursion(learned, deviations, {.threads = 2}); }};
+    const std::function<void()> span[] = {[&] { span_recursion(learned, deviations, 1); },
+                                          [&] { span_recursion(learned, deviations, 2); }};
+    const auto coupled = least_seconds(25, coupling), spanned = least_seconds(25, span);
+    line("recursion `coupling` (200,5,8,10,10): one thread / two threads", coupled[0], coupled[1], "s");
+    line("recursion `span` of the same: one thread / two threads", spanned[0], spanned[1], "s");
+}
+
 }  // namespace
 }  // namespace alidade
 
@@ -209,6 +231,7 @@ int main() {
     alidade::simulation();
     alidade::planning();
     alidade::fisher_planning();
+    alidade::recursions();
     alidade::schedules();
     alidade::exploration();
     alidade::threads();

@@ -11,6 +11,7 @@
 
 #include "alidade/audit/audit.hpp"
 #include "alidade/certify/reward_certificate.hpp"
+#include "alidade/certify/value_bounds.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
@@ -87,6 +88,40 @@ TEST(Threads, GiveTheSamePlansValuesAndOccupancies) {
                       evaluate(model, policy, reward).values);
             EXPECT_EQ(occupancy(model, policy, threads), occupancy(model, policy));
         }
+    }
+}
+
+// Every recursion, those with scratch memory of their own and those that others cut.
+TEST(Threads, GiveTheSameRewardFreeCertificates) {
+    const Knowledge knowledge = wide_knowledge();
+    const LearnedModel& learned = knowledge.learned;
+    const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+    const auto candidates = [&](int threads) {
+        const auto certificate = certify_reward_free(
+            learned, deviations, {.trajectory_kl = true, .hybrid = true, .ltv = true, .threads = threads});
+        return certificate.candidates;
+    };
+    const auto one = candidates(1);
+    EXPECT_EQ(one.size(), 6U);
+    EXPECT_EQ(candidates(2), one);
+    EXPECT_EQ(candidates(4), one);
+    const ErrorRecursion coupling = coupling_recursion(learned, deviations);
+    const ErrorRecursion shared = coupling_recursion(learned, deviations, {.threads = 4});
+    EXPECT_EQ(shared.values, coupling.values);
+    EXPECT_EQ(shared.actions, coupling.actions);
+}
+
+TEST(Threads, GiveTheSameValueBounds) {
+    const Knowledge knowledge = wide_knowledge();
+    Stream random = support::test_stream(8, 9);
+    const Reward reward = support::random_reward(random, knowledge.learned.shape());
+    const Policy policy = backward_induction(knowledge.learned.model(), reward).policy;
+    const ValueBounds one = value_bounds(knowledge.learned, reward, policy);
+    for (const int threads : {2, 4}) {
+        const ValueBounds shared = value_bounds(knowledge.learned, reward, policy, threads);
+        EXPECT_EQ(shared.policy_lower, one.policy_lower);
+        EXPECT_EQ(shared.policy_upper, one.policy_upper);
+        EXPECT_EQ(shared.optimal_upper, one.optimal_upper);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "alidade/certify/deviation.hpp"
 #include "alidade/confidence/learned_model.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -47,6 +48,7 @@ struct RewardFreeOptions {
     bool ltv = false;                ///< the candidate `ltv`
     bool ranges = true;              ///< values range over H-1-h; false: H, to see what it costs
     std::size_t contributions = 10;  ///< how many are returned
+    Threads threads;                 ///< of the recursions
 };
 
 /// Certifies by recursions on the same confidence event and reports the smallest:

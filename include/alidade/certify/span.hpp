@@ -22,6 +22,7 @@ std::vector<double> value_spans(const LearnedModel& learned);
 /// is one of values in the learned model, so what comes after must be averaged under the truth, whence the
 /// maximum over the set. Under the learned model (`model_recursion`) the error holds values of the true
 /// system, which may vary more: there a span would be false [theory §3f, §3l].
-ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations);
+ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                              Threads threads = {});
 
 }  // namespace alidade

@@ -21,7 +21,7 @@ struct TotalVarianceWeights {
 /// state. `divergences` are those of chi-square. The proof is in docs/algorithms/likelihood.md.
 ErrorRecursion total_variance_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
-                                        const TotalVarianceWeights& weights);
+                                        const TotalVarianceWeights& weights, Threads threads = {});
 
 /// The least bound of the value error at the start that a search over the weights found, and the weights.
 struct TotalVarianceBound {
@@ -29,6 +29,7 @@ struct TotalVarianceBound {
     TotalVarianceWeights weights;
 };
 TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
-                                        const DivergenceTable& divergences, const ErrorRecursion& cap);
+                                        const DivergenceTable& divergences, const ErrorRecursion& cap,
+                                        Threads threads = {});
 
 }  // namespace alidade

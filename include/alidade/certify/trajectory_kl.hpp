@@ -15,7 +15,8 @@ double variation_of_divergence(double divergence);
 /// K_h(s) = max_a (k_h(s,a) + P~ K_{h+1}), at least the KL divergence of the learned law of what comes after
 /// (h, s) from the true one, under any policy: H rows of S, the last zero; may be infinite. The actions are
 /// the maximisers.
-ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences);
+ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
+                                    Threads threads = {});
 
 /// Errors (H-1-h) * variation_of_divergence(K_h(s)) [likelihood §4 B]: what comes after (h, s) earns between
 /// 0 and H-1-h. `divergences` are those of KL.

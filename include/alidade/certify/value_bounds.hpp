@@ -3,6 +3,7 @@
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -16,6 +17,7 @@ struct ValueBounds {
     Matrix optimal_upper;  ///< V* <= U
 };
 
-ValueBounds value_bounds(const LearnedModel& learned, const Reward& reward, const Policy& policy);
+ValueBounds value_bounds(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                         Threads threads = {});
 
 }  // namespace alidade

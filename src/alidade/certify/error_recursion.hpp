@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/error.hpp"
+#include "alidade/model/sweep.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
@@ -24,33 +26,42 @@ inline void require_recursion_of(const Shape& shape, const ErrorRecursion& recur
             recursion.values.cols(), shape.horizon, shape.states);
 }
 
-/// Runs a recursion of value errors backwards; `backup(h, pair, next)` is the error bound of taking the
-/// pair's action, and no error is above `cap(h, s)`.
-template <class Backup, class Cap>
-ErrorRecursion run_backwards(const Shape& shape, Backup backup, Cap cap) {
+/// No cap: errors may be as large as their backups.
+inline double uncapped(Step, State) {
+    return std::numeric_limits<double>::infinity();
+}
+
+/// The fewest pairs that are worth a chunk: a backup takes half a microsecond or more.
+constexpr Index pairs_a_recursion = 128;
+
+/// Runs a recursion of value errors backwards. `make()` makes a function backup(h, pair, next), with the
+/// scratch memory of one thread: the error bound of taking the pair's action. No error is above `cap(h, s)`.
+template <class Make, class Cap>
+ErrorRecursion run_backwards(const Shape& shape, Threads threads, const Make& make, const Cap& cap) {
     ErrorRecursion result{Matrix::Zero(shape.horizon, shape.states),
                           std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
-    std::vector<double> next(at(shape.states), 0.0), now(at(shape.states), 0.0);
-    for (Step h = shape.horizon - 2; h >= 0; --h) {
-        for (State s = 0; s < shape.states; ++s) {
-            double best = -1;
-            for (Action a = 0; a < shape.actions; ++a) {
-                const double value = backup(h, shape.pair(s, a), next);
-                if (value <= best) continue;
-                best = value;
-                result.actions[at(h * shape.states + s)] = a;
-            }
-            now[at(s)] = std::min(best, cap(h, s));
+    std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
+    for (std::vector<double>& errors : of_steps) errors.assign(at(shape.states), 0.0);
+    const auto back_up = [&](auto& backup, Step h, State first, State last) {
+        const std::vector<double>& next = of_steps[at((h + 1) % 2)];
+        std::vector<double>& now = of_steps[at(h % 2)];
+        for (State s = first; s < last; ++s) {
+            const BestAction worst =
+                best_action(shape, s, -1, [&](Index pair) { return backup(h, pair, next); });
+            now[at(s)] = std::min(worst.value, cap(h, s));
             result.values(h, s) = now[at(s)];
+            result.actions[at(h * shape.states + s)] = worst.action;
         }
-        std::swap(now, next);
-    }
+    };
+    Sweep(shape, threads, pairs_a_recursion).backwards(shape.horizon - 2, make, back_up);
     return result;
 }
 
+/// The same on the caller's thread, with one backup for all pairs.
 template <class Backup>
 ErrorRecursion run_backwards(const Shape& shape, Backup backup) {
-    return run_backwards(shape, backup, [](Step, State) { return std::numeric_limits<double>::infinity(); });
+    return run_backwards(
+        shape, 1, [&] { return std::ref(backup); }, uncapped);
 }
 
 }  // namespace alidade::detail

@@ -94,20 +94,25 @@ ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable
                                const RewardFreeOptions& options) {
     deviations.require_fit(learned);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
-    return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
+    const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
         const double range = ranges.at(h);
         return std::min(range, range * deviations.at(h, pair) + learned.model().expect(h, pair, next));
-    });
+    };
+    return detail::run_backwards(
+        learned.shape(), options.threads, [&] { return backup; }, detail::uncapped);
 }
 
 ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                   const RewardFreeOptions& options) {
     deviations.require_fit(learned);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
-    detail::CouplingBackup backup(learned);
-    return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
-        return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
-    });
+    const auto make = [&] {
+        return [&, backup = detail::CouplingBackup(learned)](Step h, Index pair,
+                                                             const std::vector<double>& next) mutable {
+            return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
+        };
+    };
+    return detail::run_backwards(learned.shape(), options.threads, make, detail::uncapped);
 }
 
 namespace {
@@ -158,7 +163,7 @@ void offer_divergences(const LearnedModel& learned, const DeviationTable& deviat
     if (options.ltv)
         candidates.offer(
             "ltv", total_variance_bound(learned, deviations, DivergenceTable(learned, Divergence::chi_square),
-                                        hybrid ? *hybrid : best)
+                                        hybrid ? *hybrid : best, options.threads)
                        .error);
 }
 
@@ -182,7 +187,8 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
     if (options.coupling)
         candidates.offer(coupling_name, coupling.emplace(coupling_recursion(learned, deviations, options)));
     const bool coupled = certificate.method == coupling_name;
-    if (options.span) candidates.offer("span", known ? model : span_recursion(learned, deviations));
+    if (options.span)
+        candidates.offer("span", known ? model : span_recursion(learned, deviations, options.threads));
     if (known) {
         if (DivergenceTable::applies(learned)) {
             if (options.trajectory_kl) candidates.offer("trajectory-kl", model);

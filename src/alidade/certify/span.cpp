@@ -69,15 +69,19 @@ std::vector<double> value_spans(const LearnedModel& learned) {
     return spans;
 }
 
-ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations) {
+ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                              Threads threads) {
     deviations.require_fit(learned);
     const Shape& shape = learned.shape();
     const std::vector<double> spans = value_spans(learned);
-    detail::SetBackup backup(learned);
-    return detail::run_backwards(shape, [&](Step h, Index pair, const std::vector<double>& next) {
-        const auto range = static_cast<double>(shape.steps_after(h));
-        return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup(h, pair, next).upper);
-    });
+    const auto make = [&] {
+        return [&, backup = detail::SetBackup(learned)](Step h, Index pair,
+                                                        const std::vector<double>& next) mutable {
+            const auto range = static_cast<double>(shape.steps_after(h));
+            return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup(h, pair, next).upper);
+        };
+    };
+    return detail::run_backwards(shape, threads, make, detail::uncapped);
 }
 
 }  // namespace alidade

@@ -14,19 +14,20 @@ namespace {
 
 /// The most leverage a policy collects in the model, where a pair counts no more than makes it useless:
 /// G = 4 is a deviation of the whole range.
-double collected_leverage(const LearnedModel& learned, const DivergenceTable& divergences) {
-    return detail::start_value(
-        learned,
-        detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
-            return std::min(4.0, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
-        }));
+double collected_leverage(const LearnedModel& learned, const DivergenceTable& divergences, Threads threads) {
+    const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
+        return std::min(4.0, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
+    };
+    return detail::start_value(learned,
+                               detail::run_backwards(
+                                   learned.shape(), threads, [&] { return backup; }, detail::uncapped));
 }
 
 }  // namespace
 
 ErrorRecursion total_variance_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
-                                        const TotalVarianceWeights& weights) {
+                                        const TotalVarianceWeights& weights, Threads threads) {
     deviations.require_fit(learned);
     divergences.require_fit(learned, Divergence::chi_square);
     detail::require_recursion_of(learned.shape(), cap);
@@ -36,10 +37,9 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
     const Shape& shape = learned.shape();
     std::vector<double> powers(static_cast<std::size_t>(shape.horizon + 1), 1.0);
     for (std::size_t h = 1; h < powers.size(); ++h) powers[h] = powers[h - 1] * (1 + eta);
-    detail::SetBackup backup(learned);
-    return detail::run_backwards(
-        shape,
-        [&](Step h, Index pair, const std::vector<double>& next) {
+    const auto make = [&] {
+        return [&, backup = detail::SetBackup(learned)](Step h, Index pair,
+                                                        const std::vector<double>& next) mutable {
             const auto range = static_cast<double>(shape.steps_after(h));
             const double tau = deviations.at(h, pair), leverage = divergences.at(h, pair);
             const auto place = static_cast<std::size_t>(h);
@@ -52,26 +52,29 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
             const double by_set =
                 backup(h, pair, next).upper + tau * later * later / (8 * c * powers[place + 1]);
             return now + std::min(by_growth, by_set);
-        },
-        [&](Step h, State s) { return cap.values(h, s); });
+        };
+    };
+    const auto cut = [&](Step h, State s) { return cap.values(h, s); };
+    return detail::run_backwards(shape, threads, make, cut);
 }
 
 TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
-                                        const DivergenceTable& divergences, const ErrorRecursion& cap) {
+                                        const DivergenceTable& divergences, const ErrorRecursion& cap,
+                                        Threads threads) {
     deviations.require_fit(learned);
     divergences.require_fit(learned, Divergence::chi_square);
     detail::require_recursion_of(learned.shape(), cap);
     const auto range = static_cast<double>(learned.shape().horizon - 1);
     // Any weights are valid, so the search may be rough. Its start balances (c/2) sum G and (H-1)^2/(8c).
-    const double leverage = collected_leverage(learned, divergences);
+    const double leverage = collected_leverage(learned, divergences, threads);
     TotalVarianceBound best{detail::start_value(learned, cap), {}};
     if (!(leverage > 0) || !std::isfinite(leverage)) return best;
     best.error = std::numeric_limits<double>::infinity();
     const auto attempt = [&](double variance, double growth) {
         const TotalVarianceWeights weights{variance, growth};
         const double found =
-            detail::start_value(learned,
-                                total_variance_recursion(learned, deviations, divergences, cap, weights)) +
+            detail::start_value(
+                learned, total_variance_recursion(learned, deviations, divergences, cap, weights, threads)) +
             range * range / (8 * variance);
         const bool worthwhile = found < 0.999 * best.error;
         if (found < best.error) best = {found, weights};

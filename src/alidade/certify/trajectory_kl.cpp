@@ -26,17 +26,20 @@ double variation_of_divergence(double divergence) {
     return std::min(std::sqrt(divergence / 2), std::sqrt(-std::expm1(-divergence)));
 }
 
-ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences) {
+ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
+                                    Threads threads) {
     divergences.require_fit(learned, Divergence::kl);
-    return detail::run_backwards(learned.shape(), [&](Step h, Index pair, const std::vector<double>& next) {
+    const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
         return divergences.at(h, pair) + expect_reachable(learned.model(), h, pair, next);
-    });
+    };
+    return detail::run_backwards(
+        learned.shape(), threads, [&] { return backup; }, detail::uncapped);
 }
 
 ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
                                        const RewardFreeOptions& options) {
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
-    ErrorRecursion result = divergence_recursion(learned, divergences);
+    ErrorRecursion result = divergence_recursion(learned, divergences, options.threads);
     for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
         for (State s = 0; s < learned.shape().states; ++s)
             result.values(h, s) = ranges.at(h) * variation_of_divergence(result.values(h, s));
@@ -48,13 +51,14 @@ ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTabl
     deviations.require_fit(learned);
     detail::require_recursion_of(learned.shape(), trajectory);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
-    detail::CouplingBackup backup(learned);
-    return detail::run_backwards(
-        learned.shape(),
-        [&](Step h, Index pair, const std::vector<double>& next) {
+    const auto make = [&] {
+        return [&, backup = detail::CouplingBackup(learned)](Step h, Index pair,
+                                                             const std::vector<double>& next) mutable {
             return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
-        },
-        [&](Step h, State s) { return trajectory.values(h, s); });
+        };
+    };
+    const auto cap = [&](Step h, State s) { return trajectory.values(h, s); };
+    return detail::run_backwards(learned.shape(), options.threads, make, cap);
 }
 
 }  // namespace alidade

@@ -95,13 +95,13 @@ struct BestAction {
 };
 
 /// Over value(pair), from `least` up: the first action that attains the maximum, or the action 0 and `least`
-/// if none is above it.
+/// if none is above it. What is not a number is taken, so that it shows.
 template <class Value>
 BestAction best_action(const Shape& shape, State s, double least, const Value& value) {
     BestAction best{least, 0};
     for (Action a = 0; a < shape.actions; ++a) {
         const double worth = value(shape.pair(s, a));
-        if (worth > best.value) best = {worth, a};
+        if (!(worth <= best.value)) best = {worth, a};
     }
     return best;
 }
