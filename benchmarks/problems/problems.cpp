@@ -211,8 +211,8 @@ void recursions() {
     CountSplittingDeployer system(problem.true_model(), 1);
     system.deploy(Policy::uniform(problem.shape()), 0, 100'000, counts);
     const Knowledge knowledge = likelihood_knowledge(task_of(problem), counts, {}, {}, {}, {});
-    const LearnedModel& learned = knowledge.learned;
-    const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+    const LearnedModel& learned = *knowledge.learned;
+    const DeviationTable deviations = DeviationTable::of(learned);
     const std::function<void()> coupling[] = {
         [&] { coupling_recursion(learned, deviations, {.threads = 1}); },
         [&] { coupling_recursion(learned, deviations, {.threads = 2}); }};

@@ -94,8 +94,8 @@ TEST(Threads, GiveTheSamePlansValuesAndOccupancies) {
 // Every recursion, those with scratch memory of their own and those that others cut.
 TEST(Threads, GiveTheSameRewardFreeCertificates) {
     const Knowledge knowledge = wide_knowledge();
-    const LearnedModel& learned = knowledge.learned;
-    const DeviationTable deviations = DeviationTable::by_eigenvalues(learned);
+    const LearnedModel& learned = *knowledge.learned;
+    const DeviationTable deviations = DeviationTable::of(learned);
     const auto candidates = [&](int threads) {
         const auto certificate = certify_reward_free(
             learned, deviations, {.trajectory_kl = true, .hybrid = true, .ltv = true, .threads = threads});
@@ -114,11 +114,11 @@ TEST(Threads, GiveTheSameRewardFreeCertificates) {
 TEST(Threads, GiveTheSameValueBounds) {
     const Knowledge knowledge = wide_knowledge();
     Stream random = support::test_stream(8, 9);
-    const Reward reward = support::random_reward(random, knowledge.learned.shape());
-    const Policy policy = backward_induction(knowledge.learned.model(), reward).policy;
-    const ValueBounds one = value_bounds(knowledge.learned, reward, policy);
+    const Reward reward = support::random_reward(random, knowledge.learned->shape());
+    const Policy policy = backward_induction(knowledge.learned->model(), reward).policy;
+    const ValueBounds one = value_bounds(*knowledge.learned, reward, policy);
     for (const int threads : {2, 4}) {
-        const ValueBounds shared = value_bounds(knowledge.learned, reward, policy, threads);
+        const ValueBounds shared = value_bounds(*knowledge.learned, reward, policy, threads);
         EXPECT_EQ(shared.policy_lower, one.policy_lower);
         EXPECT_EQ(shared.policy_upper, one.policy_upper);
         EXPECT_EQ(shared.optimal_upper, one.optimal_upper);

@@ -21,8 +21,9 @@ Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const Certi
     const TangentFeatures tangent(*task.features, ParameterSet::of(*task.features).space());
     bracket_widths(*task.features, tangent, sets, options.widths, options.threads, widths);
     const auto learned = std::make_shared<const LearnedMixture>(task, std::move(sets), options.delta);
-    RewardFreeCertificate certificate = certify_reward_free(
-        *learned, DeviationTable(*learned, widths), {.trajectory_kl = true, .hybrid = true, .ltv = true});
+    RewardFreeCertificate certificate =
+        certify_reward_free(*learned, DeviationTable(*learned, widths),
+                            {.trajectory_kl = true, .hybrid = true, .ltv = true, .threads = options.threads});
     return {learned, std::move(certificate), options.episodes};
 }
 
