@@ -135,7 +135,8 @@ TEST(PlainRecursions, AreModelCouplingAndSpan) {
         expect_equal(model, model_recursion(learned, deviations), "model");
         expect_equal(coupling, coupling_recursion(learned, deviations), "coupling");
         expect_equal(span, span_recursion(learned, deviations), "span");
-        const RewardFreeCertificate certificate = certify_reward_free(learned, deviations);
+        const RewardFreeCertificate certificate =
+            certify_reward_free(learned, deviations, {.certificates = {"model", "coupling", "span"}});
         ASSERT_EQ(certificate.candidates.size(), 3u);
         EXPECT_NEAR(certificate.candidates[0].second, 2 * at_start(learned, model) + 4e-9, digits);
         EXPECT_NEAR(certificate.candidates[1].second, 2 * at_start(learned, coupling) + 4e-9, digits);
@@ -213,8 +214,7 @@ TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
                 value = std::min(value, best);
             }
         expect_equal(hybrid, hybrid_recursion(learned, deviations, found), "hybrid");
-        const RewardFreeCertificate certificate =
-            certify_reward_free(learned, deviations, {.trajectory_kl = true, .hybrid = true, .ltv = true});
+        const RewardFreeCertificate certificate = certify_reward_free(learned, deviations);
         ASSERT_EQ(certificate.candidates.size(), 6u);
         EXPECT_NEAR(certificate.candidates[3].second, 2 * at_start(learned, trajectory) + 4e-9, digits);
         EXPECT_NEAR(certificate.candidates[4].second, 2 * at_start(learned, hybrid) + 4e-9, digits);
@@ -273,8 +273,7 @@ TEST(PlainRecursions, AreTheTotalVarianceWithAnyWeights) {
         const Values plain = total_variance_values(m, learned, bound.weights.variance, bound.weights.growth,
                                                    hybrid, by_growth, by_set);
         EXPECT_NEAR(bound.error, at_start(learned, plain) + 9 / (8 * bound.weights.variance), digits);
-        const RewardFreeCertificate certificate =
-            certify_reward_free(learned, deviations, {.trajectory_kl = true, .hybrid = true, .ltv = true});
+        const RewardFreeCertificate certificate = certify_reward_free(learned, deviations);
         EXPECT_NEAR(certificate.candidates[5].second, 2 * bound.error + 4e-9, digits);
     }
     EXPECT_GE(by_growth, 10);

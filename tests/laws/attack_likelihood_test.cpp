@@ -124,8 +124,7 @@ TEST(AttackLikelihood, ReachesNoRewardFreeCandidateByAscentOverPoliciesRewardsAn
     std::vector<double> tightest(16, 0.0);
     for (std::uint64_t seed = 0; seed < reward_free_cases; ++seed) {
         const LearnedMixture learned = any_learned(seed);
-        const RewardFreeCertificate certificate = certify_reward_free(
-            learned, DeviationTable::of(learned), {.trajectory_kl = true, .hybrid = true, .ltv = true});
+        const RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable::of(learned));
         Stream random = support::test_stream(seed, 91);
         double worst = 0, worst_loss = 0;
         for (int start = 0; start < 3; ++start) {

@@ -77,7 +77,8 @@ Knowledge two_model_knowledge(std::uint64_t seed, const support::RandomSizes& si
     StartLaw start = sizes.start_law ? support::random_start(random, sizes.shape.states) : StartLaw(State{0});
     const auto learned = std::make_shared<const LearnedMixture>(
         features, sizes.shape.horizon, std::move(start), sizes.homogeneous, std::move(confidence), 0.1);
-    RewardFreeCertificate certificate = certify_reward_free(*learned, DeviationTable(*learned, widths));
+    RewardFreeCertificate certificate = certify_reward_free(*learned, DeviationTable(*learned, widths),
+                                                            {.certificates = {"model", "coupling", "span"}});
     return {learned, std::move(certificate), 0};
 }
 

@@ -47,7 +47,8 @@ inline Knowledge knowledge_about(const MixtureModel& truth, std::uint64_t seed, 
     const auto learned = std::make_shared<const LearnedMixture>(
         features, truth.shape().horizon, truth.start(), homogeneous, std::move(confidence), delta);
     RewardFreeCertificate certificate =
-        certify_reward_free(*learned, DeviationTable(*learned, widths), {.contributions = 1000000});
+        certify_reward_free(*learned, DeviationTable(*learned, widths),
+                            {.certificates = {"model", "coupling", "span"}, .contributions = 1000000});
     return {learned, std::move(certificate), 0};
 }
 

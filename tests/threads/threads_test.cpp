@@ -97,8 +97,7 @@ TEST(Threads, GiveTheSameRewardFreeCertificates) {
     const LearnedModel& learned = *knowledge.learned;
     const DeviationTable deviations = DeviationTable::of(learned);
     const auto candidates = [&](int threads) {
-        const auto certificate = certify_reward_free(
-            learned, deviations, {.trajectory_kl = true, .hybrid = true, .ltv = true, .threads = threads});
+        const auto certificate = certify_reward_free(learned, deviations, {.threads = threads});
         return certificate.candidates;
     };
     const auto one = candidates(1);

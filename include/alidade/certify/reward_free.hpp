@@ -41,17 +41,14 @@ struct ValueRanges {
 };
 
 struct RewardFreeOptions {
-    bool coupling = true;            ///< the candidate `coupling`
-    bool span = true;                ///< the candidate `span`
-    bool trajectory_kl = false;      ///< the candidate `trajectory-kl`
-    bool hybrid = false;             ///< the candidate `hybrid`
-    bool ltv = false;                ///< the candidate `ltv`
-    bool ranges = true;              ///< values range over H-1-h; false: H, to see what it costs
-    std::size_t contributions = 10;  ///< how many are returned
-    Threads threads;                 ///< of the recursions
+    std::vector<std::string> certificates;  ///< names of the catalogue; none: all that apply
+    bool ranges = true;                     ///< values range over H-1-h; false: H, to see what it costs
+    std::size_t contributions = 10;         ///< how many are returned
+    Threads threads;                        ///< of the recursions
 };
 
-/// Certifies by recursions on the same confidence event and reports the smallest:
+/// Certifies on one and the same confidence event by the recursions that the catalogue (catalogue.hpp) has,
+/// and reports the smallest:
 ///  - `model`: D_h = (P - P~) V + P~ D_{h+1}, so E_h = max_a min(H-1-h, (H-1-h) tau + P~ E_{h+1})
 ///    [oracle §0.4];
 ///  - `coupling`: the part of P~ that a coupling with the truth may lose is taken from the successors
@@ -61,11 +58,11 @@ struct RewardFreeOptions {
 ///  - `hybrid`: coupling, with every value cut at that of `trajectory-kl`;
 ///  - `ltv`: the law of total variance, see total_variance.hpp, cut at the least of the other recursions
 ///    under the model.
-/// The last three are for base models without misspecification, and left out otherwise.
+/// The last three need bounds of divergences (LearnedModel::divergence_refusal), and are left out otherwise.
 /// The bound is twice the value at the start, plus a rounding slack. Contributions are those of `coupling`
 /// where it is asked for, else of `model`: they say where to look, also when `span` is the smallest.
 /// Throws InvalidArgument unless the deviations fit the model (DeviationTable::require_fit), as all
-/// recursions do.
+/// recursions do, and of a certificate that was named but is unknown or cannot be had.
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
                                           const RewardFreeOptions& options = {});
 

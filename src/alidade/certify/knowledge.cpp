@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "alidade/certify/deviation.hpp"
-#include "alidade/confidence/width_table.hpp"
 #include "alidade/error.hpp"
 #include "alidade/model/parameter_set.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -20,10 +19,16 @@ Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const Certi
     WidthTable widths(static_cast<Index>(sets.size()), *task.features);
     const TangentFeatures tangent(*task.features, ParameterSet::of(*task.features).space());
     bracket_widths(*task.features, tangent, sets, options.widths, options.threads, widths);
+    return certify(task, std::move(sets), widths, options);
+}
+
+Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const WidthTable& widths,
+                  const CertifyOptions& options) {
     const auto learned = std::make_shared<const LearnedMixture>(task, std::move(sets), options.delta);
+    RewardFreeOptions wanted = options.reward_free;
+    wanted.threads = options.threads;
     RewardFreeCertificate certificate =
-        certify_reward_free(*learned, DeviationTable(*learned, widths),
-                            {.trajectory_kl = true, .hybrid = true, .ltv = true, .threads = options.threads});
+        certify_reward_free(*learned, DeviationTable(*learned, widths), wanted);
     return {learned, std::move(certificate), options.episodes};
 }
 

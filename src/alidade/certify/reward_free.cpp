@@ -1,14 +1,10 @@
 #include "alidade/certify/reward_free.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
-#include "alidade/certify/divergence.hpp"
-#include "alidade/certify/span.hpp"
-#include "alidade/certify/total_variance.hpp"
-#include "alidade/certify/trajectory_kl.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/certify/catalogue.hpp"
+#include "alidade/error.hpp"
 #include "coupling.hpp"
 #include "error_recursion.hpp"
 
@@ -120,13 +116,9 @@ namespace {
 /// The candidates of a certificate, and the least of them.
 class Candidates {
 public:
-    Candidates(const LearnedModel& learned, RewardFreeCertificate& certificate, bool known)
-        : learned_(learned),
-          certificate_(certificate),
-          slack_(known ? 0 : rounding_slack(learned.shape().horizon)) {}
+    explicit Candidates(RewardFreeCertificate& certificate) : certificate_(certificate) {}
 
-    void offer(const char* name, double error) {
-        const double bound = 2 * error + slack_;
+    void offer(const std::string& name, double bound) {
         // The simpler argument wins ties, but coupling, which is never worse than model, wins over it.
         if (certificate_.candidates.empty() || bound < least_ || (name == coupling_name && bound == least_)) {
             least_ = bound;
@@ -134,77 +126,51 @@ public:
         }
         certificate_.candidates.emplace_back(name, bound);
     }
-    void offer(const char* name, const ErrorRecursion& recursion) {
-        offer(name, detail::start_value(learned_, recursion));
-    }
     double least() const noexcept { return least_; }
 
 private:
-    const LearnedModel& learned_;
     RewardFreeCertificate& certificate_;
-    double slack_;
     double least_ = 0;
 };
 
-/// The candidates that rest on divergences. `best` is the least of the recursions under the model so far.
-void offer_divergences(const LearnedModel& learned, const DeviationTable& deviations,
-                       const RewardFreeOptions& options, const ErrorRecursion& best, Candidates& candidates) {
-    if (!(options.trajectory_kl || options.hybrid || options.ltv) || !DivergenceTable::applies(learned))
-        return;
-    std::optional<ErrorRecursion> hybrid;
-    if (options.trajectory_kl || options.hybrid) {
-        const ErrorRecursion trajectory =
-            trajectory_kl_recursion(learned, DivergenceTable(learned, Divergence::kl), options);
-        if (options.trajectory_kl) candidates.offer("trajectory-kl", trajectory);
-        if (options.hybrid)
-            candidates.offer("hybrid",
-                             hybrid.emplace(hybrid_recursion(learned, deviations, trajectory, options)));
+/// Those that were named, in the order of the catalogue, or all that apply.
+std::vector<const RewardFreeEntry*> chosen(const LearnedModel& learned,
+                                           const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+        const std::string refusal = find_reward_free(name).refusal(learned);
+        expects(refusal.empty(), "the certificate '{}' cannot be had: {}", name, refusal);
     }
-    if (options.ltv)
-        candidates.offer(
-            "ltv", total_variance_bound(learned, deviations, DivergenceTable(learned, Divergence::chi_square),
-                                        hybrid ? *hybrid : best, options.threads)
-                       .error);
+    std::vector<const RewardFreeEntry*> entries;
+    for (const RewardFreeEntry& entry : reward_free_certificates())
+        if (names.empty() ? entry.refusal(learned).empty() : std::ranges::count(names, entry.name) > 0)
+            entries.push_back(&entry);
+    return entries;
 }
 
 }  // namespace
 
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
                                           const RewardFreeOptions& options) {
-    deviations.require_fit(learned);
-    const Shape& shape = learned.shape();
+    RewardFreeWork work(learned, deviations, options);
     RewardFreeCertificate certificate;
     certificate.failure_probability = learned.delta();
-    certificate.method = "model";
     certificate.vacuous = false;
     // H = 1, one base model, or base models that agree: any plan is optimal.
     const bool known = deviations.zero();
-    const ValueRanges ranges{shape.horizon, options.ranges};
-    Candidates candidates(learned, certificate, known);
-    const ErrorRecursion model = model_recursion(learned, deviations, options);
-    candidates.offer("model", model);
-    std::optional<ErrorRecursion> coupling;
-    if (options.coupling)
-        candidates.offer(coupling_name, coupling.emplace(coupling_recursion(learned, deviations, options)));
-    const bool coupled = certificate.method == coupling_name;
-    if (options.span)
-        candidates.offer("span", known ? model : span_recursion(learned, deviations, options.threads));
+    Candidates candidates(certificate);
+    for (const RewardFreeEntry* entry : chosen(learned, options.certificates))
+        candidates.offer(entry->name, known ? 0 : work.bound(entry->error(work)));
     if (known) {
-        if (DivergenceTable::applies(learned)) {
-            if (options.trajectory_kl) candidates.offer("trajectory-kl", model);
-            if (options.hybrid) candidates.offer("hybrid", model);
-            if (options.ltv) candidates.offer("ltv", model);
-        }
-        certificate.method = "model";
+        certificate.method = certificate.candidates.front().first;
         return certificate;
     }
-    offer_divergences(learned, deviations, options, coupled ? *coupling : model, candidates);
-    const auto horizon = static_cast<double>(shape.horizon);
+    const auto horizon = static_cast<double>(learned.shape().horizon);
     certificate.vacuous = candidates.least() >= horizon;
     certificate.bound = std::min(candidates.least(), horizon);
     if (options.contributions > 0) {
-        certificate.contributions = coupled ? coupling_contributions(learned, deviations, *coupling, ranges)
-                                            : model_contributions(learned, deviations, model, ranges);
+        certificate.contributions =
+            work.coupled() ? coupling_contributions(learned, deviations, work.coupling(), work.ranges())
+                           : model_contributions(learned, deviations, work.model(), work.ranges());
         keep_largest(certificate.contributions, options.contributions);
     }
     return certificate;

@@ -254,18 +254,18 @@ Knowledge regression_knowledge(const Task& task, const ValueRegression& regressi
             setting.horizon, setting.misspecification, task.horizon, task.misspecification);
     std::vector<ConfidenceSet> confidence;
     for (const RegressionSet& solved : sets) confidence.push_back(solved.set);
-    const auto learned =
-        std::make_shared<const LearnedMixture>(task, std::move(confidence), regression.delta());
     const RegressionConstants& constants = regression.constants();
     if (constants.paper) {
-        RewardFreeCertificate certificate = printed_certificate(task, regression, sets, widths, *learned);
-        return {learned, std::move(certificate), episodes};
+        const auto learned =
+            std::make_shared<const LearnedMixture>(task, std::move(confidence), regression.delta());
+        return {learned, printed_certificate(task, regression, sets, widths, *learned), episodes};
     }
     const Sharpenings& sharp = constants.sharpenings;
-    RewardFreeCertificate certificate =
-        certify_reward_free(*learned, DeviationTable(*learned, widths),
-                            {.coupling = sharp.coupling, .span = sharp.span, .ranges = sharp.ranges});
-    return {learned, std::move(certificate), episodes};
+    CertifyOptions options{.delta = regression.delta(), .episodes = episodes};
+    options.reward_free = {.certificates = {"model"}, .ranges = sharp.ranges};
+    if (sharp.coupling) options.reward_free.certificates.emplace_back("coupling");
+    if (sharp.span) options.reward_free.certificates.emplace_back("span");
+    return certify(task, std::move(confidence), widths, options);
 }
 
 }  // namespace alidade
