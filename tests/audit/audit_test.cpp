@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <memory>
+
+#include "alidade/certify/deviation.hpp"
+#include "alidade/confidence/learned_rows.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
@@ -72,6 +77,32 @@ TEST(Audit, RefusesBadOptions) {
     EXPECT_THROW(audit(knowledge, truth, {.threads = 0}), InvalidArgument);
     const MixtureModel other = support::random_model(1, {.shape = {6, 2, 4}, .features = 3, .successors = 3});
     EXPECT_THROW(audit(knowledge, other), InvalidArgument);
+}
+
+TEST(Audit, ExaminesRowsLikeWeights) {
+    const support::RandomSizes four_states{.shape = {4, 2, 4}, .features = 2, .successors = 4};
+    const MixtureModel truth = support::random_model(3, four_states);
+    // Rows half of the way to the uniform law, with twice the distance as radius.
+    std::vector<double> laws, radii;
+    for (Step h = 0; h < 4; ++h)
+        for (Index pair = 0; pair < 8; ++pair) {
+            double distance = 0;
+            for (const double p : truth.probabilities(h, pair)) {
+                const auto m = static_cast<double>(truth.probabilities(h, pair).size());
+                laws.push_back(0.5 * p + 0.5 / m);
+                distance += std::abs(laws.back() - p) / 2;
+            }
+            if (h < 3) radii.push_back(2 * distance);
+        }
+    const auto learned = std::make_shared<const LearnedRows>(
+        TransitionModel(truth.shared_successors(), 4, truth.start(), laws), false, radii, 0.1);
+    const AuditResult result =
+        audit({learned, certify_reward_free(*learned, DeviationTable::of(*learned)), 0}, truth,
+              {.rewards = 30, .climb_steps = 100});
+    EXPECT_EQ(result.violations, 0);
+    EXPECT_TRUE(result.truth_in_confidence_set);
+    EXPECT_NEAR(result.depth, 0.5, 1e-9);
+    EXPECT_GT(result.max_gap, 0);
 }
 
 }  // namespace

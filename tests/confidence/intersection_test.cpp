@@ -5,6 +5,8 @@
 #include <Eigen/LU>
 
 #include <cmath>
+#include <optional>
+#include <span>
 
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
@@ -100,6 +102,95 @@ TEST(Intersection, OfSetsApartIsAContradiction) {
         intersection(around(0), ConfidenceSet(ParameterSet::simplex(2),
                                               estimate_with(Vector::Zero(1), Matrix::Identity(1, 1)), 1.0)),
         InvalidArgument);
+}
+
+// Two base models: sets are intervals of the first weight, and what they have in common is one, too.
+TEST(AlsoWithin, IsTheCommonIntervalOfTwo) {
+    const ParameterSet simplex = ParameterSet::simplex(2);
+    // |4^(1/2) (z - centre)| <= 2 half, z = sqrt(2) (theta_1 - 1/2).
+    const auto interval = [&](double centre, double half) {
+        const double unit =
+            std::sqrt(2.0) * simplex.space().basis(0, 0) / std::abs(simplex.space().basis(0, 0));
+        return ConfidenceSet(
+            simplex, estimate_with(Vector::Constant(1, unit * (centre - 0.5)), Matrix::Constant(1, 1, 4.0)),
+            2 * std::sqrt(2.0) * half);
+    };
+    const ConfidenceSet both =
+        interval(0.4, 0.2).also_within(interval(0.6, 0.25)).also_within(interval(0.5, 0.08));
+    const std::vector<double> first{1, 0}, second{0, 1};
+    EXPECT_NEAR(both.range(first).lower, 0.42, 1e-12);
+    EXPECT_NEAR(both.range(first).upper, 0.58, 1e-12);
+    EXPECT_NEAR(both.range(second).upper, 0.58, 1e-12);
+    EXPECT_NEAR(both.exact_support(first).upper, 0.58, 1e-8);
+    EXPECT_EQ(both.further().size(), 2u);
+    EXPECT_NEAR(both.weights()[0], 0.4, 1e-12);  // the model stays that of the first
+    const auto weights = [](double x) { return (Vector(2) << x, 1 - x).finished(); };
+    EXPECT_TRUE(both.contains(weights(0.43)));
+    EXPECT_FALSE(both.contains(weights(0.41)));
+    EXPECT_FALSE(both.contains(weights(0.59)));
+    EXPECT_NEAR(both.depth(weights(0.54)), 0.7, 1e-12);
+    EXPECT_NEAR(both.depth(weights(0.45)), 0.625, 1e-12);
+    EXPECT_THROW(both.record(), InvalidArgument);
+}
+
+TEST(AlsoWithin, ContainsExactlyTheCommonMembers) {
+    int common = 0, sharper = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Stream random = support::test_stream(seed, 43);
+        const Index d = 2 + static_cast<Index>(seed % 5);
+        const ConfidenceSet one = random_set(random, d, seed % 3 == 0 ? 30 : 1),
+                            two = random_set(random, d, seed % 4 == 0 ? 1e3 : 1);
+        std::optional<ConfidenceSet> both;
+        try {
+            both = one.also_within(two);
+        } catch (const ModelContradiction&) {
+        }
+        for (int t = 0; t < 200; ++t) {
+            const auto law = sample_dirichlet(random, d, 0.8);
+            const double pull = sample_uniform(random);
+            const Vector weights = (1 - pull) * Eigen::Map<const Vector>(law.data(), d) +
+                                   pull * (t % 2 == 0 ? one.weights() : two.weights());
+            const bool member = one.contains(weights) && two.contains(weights);
+            if (!both) {
+                EXPECT_FALSE(member) << "seed " << seed;
+                continue;
+            }
+            EXPECT_EQ(both->contains(weights), member) << "seed " << seed;
+            if (!member) continue;
+            ++common;
+            Vector f(d);
+            for (Index i = 0; i < d; ++i) f[i] = sample_normal(random);
+            const std::span<const double> direction(f.data(), static_cast<std::size_t>(d));
+            const Interval range = both->range(direction);
+            EXPECT_LE(range.lower, f.dot(weights) + 1e-14) << "seed " << seed;
+            EXPECT_GE(range.upper, f.dot(weights) - 1e-14) << "seed " << seed;
+            for (const ConfidenceSet& set : {one, two}) {
+                EXPECT_LE(range.upper, set.range(direction).upper);
+                EXPECT_GE(range.lower, set.range(direction).lower);
+            }
+            EXPECT_LE(both->exact_support(direction).lower, range.upper + 1e-12);
+            sharper +=
+                range.upper <
+                std::min(one.exact_support(direction).upper, two.exact_support(direction).upper) + 1e-9;
+        }
+    }
+    EXPECT_GT(common, 1000);
+    EXPECT_GT(sharper, 100);
+}
+
+TEST(AlsoWithin, OfSetsApartIsAContradiction) {
+    const ParameterSet simplex = ParameterSet::simplex(3);
+    const auto around = [&](Index i) {
+        return ConfidenceSet(
+            simplex,
+            estimate_with(simplex.space().coordinates(Vector::Unit(3, i)), 100 * Matrix::Identity(2, 2)),
+            1.0);
+    };
+    EXPECT_THROW(around(0).also_within(around(1)), ModelContradiction);
+    EXPECT_NO_THROW(around(0).also_within(around(0)));
+    EXPECT_THROW(around(0).also_within(ConfidenceSet(
+                     ParameterSet::simplex(2), estimate_with(Vector::Zero(1), Matrix::Identity(1, 1)), 1.0)),
+                 InvalidArgument);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/regression.hpp"
+#include "interval_loss.hpp"
 
 namespace alidade {
 
@@ -47,25 +48,30 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
             "the policy's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
             shape.actions, shape.horizon);
     const ValueBounds bounds = value_bounds(learned, reward, policy);
-    const AdvantageBounds losses =
-        advantage_bounds(learned.as_mixture("a bound of the loss"), deviations, reward, policy, bounds);
     const auto horizon = static_cast<double>(shape.horizon);
     const double slack = rounding_slack(shape.horizon);
     RewardCertificate certificate;
     certificate.failure_probability = learned.delta();
     const Interval by_states{std::max(0.0, start_value(learned, bounds.policy_lower) - slack),
                              std::min(horizon, start_value(learned, bounds.policy_upper) + slack)};
-    // One interval lets every state choose its own member of a set, the other has one member for all states
-    // of a step, to first order [docs/algorithms/likelihood.md, The value]. Both contain V^pi on the same
-    // event.
-    certificate.value = {std::max(by_states.lower, losses.value.lower),
-                         std::min(by_states.upper, losses.value.upper)};
+    certificate.value = by_states;
     certificate.optimal_upper = std::min(horizon, start_value(learned, bounds.optimal_upper) + slack);
     // The recursions of the loss are cut at U - L, so all that they could be above is rounding.
     const double plain = certificate.optimal_upper - by_states.lower;
-    certificate.methods = {{"plain", plain},
-                           {"advantage", std::min(plain, losses.advantage)},
-                           {"gap", std::min(plain, losses.gap)}};
+    certificate.methods = {{"plain", plain}};
+    if (const LearnedMixture* mixture = learned.mixture()) {
+        const AdvantageBounds losses = advantage_bounds(*mixture, deviations, reward, policy, bounds);
+        // One interval lets every state choose its own member of a set, the other has one member for all
+        // states of a step, to first order [docs/algorithms/likelihood.md, The value]. Both contain V^pi on
+        // the same event.
+        certificate.value = {std::max(by_states.lower, losses.value.lower),
+                             std::min(by_states.upper, losses.value.upper)};
+        certificate.methods.emplace_back("advantage", std::min(plain, losses.advantage));
+        certificate.methods.emplace_back("gap", std::min(plain, losses.gap));
+    } else {
+        certificate.methods.emplace_back(
+            "gap", std::min(plain, detail::interval_loss(learned, reward, policy, bounds)));
+    }
     settle(certificate, horizon);
     return certificate;
 }
