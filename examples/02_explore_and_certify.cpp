@@ -3,15 +3,15 @@
 
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
 
 int main() {
     const alidade::Problem problem = alidade::make_builtin("builtin:inventory");
     alidade::CountSplittingDeployer system(problem.true_model(), 1);  // the only one that knows the truth
-    alidade::Exploration exploration(task_of(problem), alidade::find_explorer("likelihood"), {.delta = 0.1});
+    alidade::Exploration exploration(task_of(problem), {.algorithm = "likelihood", .delta = 0.1});
     exploration.run(system, {.episodes = 100'000});
 
     const alidade::Knowledge& knowledge = exploration.best();

@@ -24,7 +24,7 @@ int main() {
         mixture_dynamics(reservoir.simulators(), weights));
     alidade::StepwiseDeployer system(real, 1);
 
-    alidade::Exploration exploration(task_of(problem), alidade::find_explorer("hoeffding"), {.delta = 0.1});
+    alidade::Exploration exploration(task_of(problem), {.algorithm = "hoeffding", .delta = 0.1});
     exploration.run(system, {.episodes = 20'000});
 
     const alidade::Knowledge& knowledge = exploration.best();

@@ -14,9 +14,9 @@ EPISODES = 100_000
 PROBLEMS = {"garnet 20,4,5,5,8": garnet(20, 4, 5, 5, 8, 0.3, 11),
             "garnet 9,4,10,10,9": garnet(9, 4, 10, 10, 9, 0.5, 1),
             "riverswim 12, H = 20": "builtin:riverswim?length=12&horizon=20&features=4"}
-VARIANTS = {"all (`sharp`)": [], **{f"without `{name}`": ["--without", name] for name in SHARPENINGS},
-            "without `coupling` and `span`": ["--without", "coupling,span"],
-            "without any": ["--without", ",".join(SHARPENINGS)],
+VARIANTS = {"all (`sharp`)": [], **{f"without `{name}`": ["--confidence", f"regression?without={name}"] for name in SHARPENINGS},
+            "without `coupling` and `span`": ["--confidence", "regression?without=coupling+span"],
+            "without any": ["--confidence", "regression?without=" + "+".join(SHARPENINGS)],
             "the paper's": ["--constants", "paper"]}
 
 

@@ -49,7 +49,7 @@ def tenth_row(tool, size, study, seeds):
 def absolute_row(tool, setting, pairs, studies, seeds):
     (features, horizon, epsilon), (states, actions) = setting, pairs
     cells = [f"({features}, {horizon}, {epsilon:g})"]
-    for flags, study in zip((["--without", "span"], []), studies):
+    for flags, study in zip((["--confidence", "regression?without=span"], []), studies):
         found = over_seeds(lambda seed: episodes_to(
             tool, garnet(states, actions, features, horizon, states, 0.5, seed), epsilon,
             "--replan", "growth=0.03", "--seed", seed, *flags), seeds)

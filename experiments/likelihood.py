@@ -32,7 +32,7 @@ def main():
                 lambda seed: episodes_to(options.tool, problem(seed), horizon / 10, "--seed", seed, *flags,
                                          budget=budget), seeds))
         ours = median("--algorithm", "likelihood")
-        uniform = median("--algorithm", "likelihood", "--bonus", "none")
+        uniform = median("--algorithm", "likelihood?bonus=none")
         sharp = median("--algorithm", "hoeffding")
         paper = median("--algorithm", "hoeffding", "--constants", "paper", budget=10**10)
         rows.append([name, f"{number(ours)} ({number(study)})", number(uniform), number(sharp), number(paper),

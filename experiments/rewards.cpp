@@ -19,7 +19,7 @@
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/value_bounds.hpp"
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -85,7 +85,7 @@ public:
         : problem_(make_builtin("builtin:" + which.problem + std::to_string(seed))),
           truth_(problem_.true_model()),
           system_(truth_, seed),
-          explorer_(find_explorer(algorithm).make(task_of(problem_), {.delta = 0.1, .seed = seed})) {
+          explorer_(task_of(problem_), {.algorithm = algorithm, .delta = 0.1, .seed = seed}) {
         Stream random(seed, Purpose::test, 0, 78);
         for (Index k = 0; k < rewards_each; ++k) rewards_.push_back(make_reward(problem_.shape(), random, k));
     }
@@ -119,16 +119,16 @@ public:
 
 private:
     void deploy(std::int64_t most) {
-        const Deployment deployment = explorer_->ask();
+        const Deployment deployment = explorer_.ask();
         Counts counts(problem_.shared_features(), problem_.shape().horizon);
         const std::int64_t episodes = std::min(most, deployment.episodes);
         system_.deploy(*deployment.policy, done_, episodes, counts);
-        explorer_->tell(counts);
+        explorer_.tell(counts);
         done_ += episodes;
     }
 
     std::map<std::string, Losses> certify(Outcome& outcome) {
-        const Knowledge knowledge = explorer_->knowledge();
+        const Knowledge knowledge = explorer_.knowledge();
         const LearnedModel& learned = *knowledge.learned;
         const DeviationTable deviations = DeviationTable::of(learned);
         std::map<std::string, Losses> result;
@@ -149,7 +149,7 @@ private:
     }
 
     Widths measure_widths() {
-        const Knowledge knowledge = explorer_->knowledge();
+        const Knowledge knowledge = explorer_.knowledge();
         const LearnedModel& learned = *knowledge.learned;
         const DeviationTable deviations = DeviationTable::of(learned);
         const auto mean = [&](const Matrix& values) {
@@ -170,7 +170,7 @@ private:
     Problem problem_;
     MixtureModel truth_;
     CountSplittingDeployer system_;
-    std::unique_ptr<Explorer> explorer_;
+    Explorer explorer_;
     std::vector<Reward> rewards_;
     std::int64_t done_ = 0;
 };

@@ -51,9 +51,9 @@ Tally run(const std::string& name, std::uint64_t seed) {
     const Problem problem = make_builtin("builtin:" + name + separator + "seed=" + std::to_string(seed));
     const MixtureModel truth = problem.true_model();
     CountSplittingDeployer system(truth, seed);
-    ExplorerOptions options{.delta = 0.1, .seed = seed};
-    options.constants.prequential = seed % 2 == 0;
-    Exploration exploration(task_of(problem), find_explorer("likelihood"), options);
+    ExplorerOptions options{.algorithm = "likelihood", .delta = 0.1, .seed = seed};
+    if (seed % 2 == 0) options.confidence = "likelihood?prequential=true";
+    Exploration exploration(task_of(problem), options);
     Tally tally;
     bool covered = true;
     for (const std::int64_t episodes : checkpoints) {

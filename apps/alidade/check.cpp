@@ -5,7 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/inspection.hpp"
 #include "alidade/spec/printable_text.hpp"
@@ -31,9 +31,9 @@ ReplanCost replan_cost(const Problem& problem) {
     Task task = task_of(problem);
     const Step horizon = task.horizon;
     task.horizon = std::min(horizon, std::max(least_timed, pairs_timed / problem.shape().pairs()));
-    const auto explorer = default_explorer(task).make(task, {});
+    Explorer explorer(task, {});
     const auto begin = std::chrono::steady_clock::now();
-    explorer->ask();
+    explorer.ask();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return {seconds * static_cast<double>(horizon) / static_cast<double>(task.horizon), task.horizon};
 }

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/plan/planner.hpp"
@@ -42,7 +42,9 @@ RunStore fresh_run(const DemoArguments& given) {
                           "alidade demo --run ANOTHER"};
     const Problem problem = make_builtin(demo_problem);
     RunOptions options;
-    options.algorithm = default_explorer(task_of(problem)).name;
+    const ExplorerOptions method = canonical(ExplorerOptions{}, task_of(problem));
+    options.algorithm = method.algorithm;
+    options.confidence = method.confidence;
     options.seed = parse_seed(given.seed, "--seed");
     const RunUse use{.writes = true, .may_overwrite = false, .another = "alidade demo --run ANOTHER_FOLDER"};
     return explaining_run(given.folder, use, [&] {

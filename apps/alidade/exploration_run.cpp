@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/environment/deployment.hpp"
+#include "alidade/explore/behaviour.hpp"
 #include "alidade/spec/printable_text.hpp"
+#include "alidade/spec/request.hpp"
 #include "alidade/spec/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "interruption.hpp"
@@ -141,8 +143,7 @@ Explored explore_into(RunStore& store, const Goal& goal, const Console& console)
     const Interruption interruption;
     std::atomic<std::int64_t> episodes = 0;
     PromptStop stop(interruption, [&] { say_interrupted(store, episodes, console); });
-    Exploration exploration(task_of(problem), find_explorer(options.algorithm),
-                            explorer_options(options, goal.threads));
+    Exploration exploration(task_of(problem), explorer_options(options, goal.threads));
     std::optional<RunContradiction> known;
     if (auto checkpoint = store.checkpoint()) {
         known = std::move(checkpoint->contradiction);
@@ -197,17 +198,16 @@ Explored explore_into(RunStore& store, const Goal& goal, const Console& console)
 
 namespace {
 
-void describe_constants(const Constants& constants, ordered_json& object) {
-    object["constants"] = constants.regression.paper ? "paper" : "sharp";
-    if (constants.regression.paper) object["planned_episodes"] = constants.regression.episodes;
-    const std::string names = names_left_out(constants.regression.sharpenings);
-    if (!names.empty()) object["without"] = names;
-    if (constants.width != WidthMethod::exact)
-        object["width"] = constants.width == WidthMethod::l1 ? "l1" : "sdp";
-    if (constants.ties == Ties::first) object["ties"] = "first";
-    if (constants.bonus != FisherBonus::sqrt) object["bonus"] = to_string(constants.bonus);
-    if (constants.prequential) object["prequential"] = true;
-    if (constants.confidence != ConfidenceChoice::own) object["confidence"] = to_string(constants.confidence);
+void describe_method(const RunOptions& options, ordered_json& object) {
+    object["algorithm"] = options.algorithm;
+    object["constants"] = by_paper(options) ? "paper" : "sharp";
+    if (by_paper(options))
+        object["planned_episodes"] = parse_count(
+            parse_requests(options.confidence).front().given.at("episodes"), "episodes", 1, most_episodes);
+    // Only where they are not the algorithm's own, or not as by default.
+    const Request algorithm = parse_request(options.algorithm, options.algorithm);
+    if (options.confidence != find_behaviour(algorithm.name).source)
+        object["confidence"] = options.confidence;
 }
 
 }  // namespace
@@ -216,8 +216,7 @@ ordered_json to_json(const Explored& explored, const RunStore& store, const Goal
     const RunOptions& options = store.options();
     const RunResult& result = explored.result;
     ordered_json object;
-    object["algorithm"] = options.algorithm;
-    describe_constants(parse_constants(options.constants), object);
+    describe_method(options, object);
     object["problem"] = store.source();
     object["episodes"] = result.episodes;
     object["replans"] = result.replans;
@@ -250,10 +249,10 @@ std::string describe(const Explored& explored, const RunStore& store, const Cons
     const RunResult& result = explored.result;
     const std::string folder = store.folder().string();
     std::string text =
-        fmt::format("{} {}\n  {} episodes with {} policies (at most {}) by {} (constants: {}); {}.\n\n",
+        fmt::format("{} {}\n  {} episodes with {} policies (at most {}) by {} (confidence sets: {}); {}.\n\n",
                     console.bold("Explored"), printable(store.source()), with_commas(result.episodes),
                     with_commas(result.replans), with_commas(explored.replan_bound),
-                    store.options().algorithm, store.options().constants, stop_in_words(explored.stopped));
+                    store.options().algorithm, store.options().confidence, stop_in_words(explored.stopped));
     text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())
         text += standing + "\n";

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/run/problem_hash.hpp"
 #include "alidade/run/run_store.hpp"
@@ -13,6 +13,7 @@
 #include "exploration_run.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"
+#include "request_help.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
 
@@ -22,14 +23,12 @@ namespace {
 constexpr std::int64_t default_episodes = 100'000;
 
 struct ExploreArguments {
-    std::string source, folder, algorithm, constants, episodes,
-        replan = to_string(Schedule{}), without, width = "exact", ties = "unclipped", bonus = "sqrt",
-        confidence = "own";
+    std::string source, folder, algorithm, confidence, constants, episodes, replan = to_string(Schedule{});
     std::optional<double> target, delta;
     FitFlags fit;
     std::string seed = "0";
     int threads = 0;
-    bool overwrite = false, normalise = false, prequential = false;
+    bool overwrite = false, normalise = false;
 };
 
 const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
@@ -37,11 +36,11 @@ const Context flag_context{"the command line", "it decides what the run does and
 
 /// The budget: the flag, the problem's, or the default; for the paper's constants with a target alone, what
 /// Theorem 1 asks for [design decision 4].
-std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, double delta) {
+std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, double delta, bool paper) {
     if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1, most_episodes);
     if (problem.target().episodes) return *problem.target().episodes;
     const auto target = given.target ? given.target : problem.target().epsilon;
-    if (given.constants != "paper" || !target) return default_episodes;
+    if (!paper || !target) return default_episodes;
     const bool base_models = problem.features().kind() == FeatureKind::base_models;
     const Index d = problem.features().features();
     const double norm = base_models ? base_model_norm_bound(d) : problem.features().norm_bound();
@@ -53,54 +52,21 @@ std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, do
          "--episodes 1e9, to see what the printed constants give after so many; or a larger --target"});
 }
 
-/// Flags that were taken and ignored would look like a measurement of something.
-void require_used(const Constants& constants, const ExploreArguments& given, const ExplorerEntry& entry) {
-    const bool acts_by_likelihood = entry.own == ConfidenceChoice::likelihood;
-    const auto rests_on = [&](ConfidenceChoice kind) {
-        const ConfidenceChoice choice =
-            constants.confidence == ConfidenceChoice::own ? entry.own : constants.confidence;
-        return choice == kind || choice == ConfidenceChoice::both;
-    };
-    expects(constants.bonus == FisherBonus::sqrt || acts_by_likelihood,
-            "--bonus is for the algorithm likelihood; the algorithm is {}", entry.name);
-    expects(!constants.prequential || rests_on(ConfidenceChoice::likelihood),
-            "--prequential is for likelihood confidence sets; the algorithm is {}, --confidence {}",
-            entry.name, given.confidence);
-    expects(constants.ties == Ties::unclipped || !acts_by_likelihood,
-            "--ties is for the regression algorithms; the algorithm is {}", entry.name);
-    expects(given.without.empty() || !acts_by_likelihood || rests_on(ConfidenceChoice::regression),
-            "--without is for the regression algorithms; the algorithm is {}", entry.name);
+/// The confidence sets asked for, --constants among their parameters.
+std::vector<Request> sources_of(const ExploreArguments& given) {
+    const bool paper = given.constants == "paper";
+    expects(paper || given.constants.empty() || given.constants == "sharp",
+            "--constants is '{}'; must be sharp or paper", given.constants);
+    expects(!paper || given.confidence.empty(),
+            "--constants paper is short for --confidence 'regression?constants=paper'; --confidence is '{}'",
+            given.confidence);
+    if (paper) return {{"regression", {{"constants", "paper"}}}};
+    return given.confidence.empty() ? std::vector<Request>{} : canonical_sources(given.confidence);
 }
 
-/// The algorithm asked for, or the task's default; flags that only regression understands ask for hoeffding.
-const ExplorerEntry& algorithm_of(const ExploreArguments& given, const Problem& problem) {
-    if (!given.algorithm.empty()) return find_explorer(given.algorithm);
-    const bool regression = given.constants == "paper" || !given.without.empty() || given.ties != "unclipped";
-    return regression ? find_explorer("hoeffding") : default_explorer(task_of(problem));
-}
-
-Constants constants_of(const ExploreArguments& given, const ExplorerEntry& entry, std::int64_t budget) {
-    const std::string name = given.constants.empty() ? entry.constants.front() : given.constants;
-    expects(std::find(entry.constants.begin(), entry.constants.end(), name) != entry.constants.end(),
-            "--constants is '{}'; {} has {}", name, entry.name, fmt::join(entry.constants, ", "));
-    Constants constants;
-    constants.regression.paper = name == "paper";
-    expects(!constants.regression.paper || given.without.empty(),
-            "--without is '{}'; the paper's constants have no sharpenings to leave out", given.without);
-    if (constants.regression.paper)
-        constants.regression.episodes = budget;
-    else
-        constants.regression.sharpenings = sharpenings_without(given.without);
-    constants.width = parse_width_method(given.width);
-    constants.ties = parse_ties(given.ties);
-    constants.bonus = parse_bonus(given.bonus);
-    constants.prequential = given.prequential;
-    constants.confidence = parse_confidence(given.confidence);
-    if (constants.confidence == entry.own) constants.confidence = ConfidenceChoice::own;
-    expects(!constants.regression.paper || constants.confidence == ConfidenceChoice::own,
-            "--confidence is '{}'; the paper's constants have a certificate of their own", given.confidence);
-    require_used(constants, given, entry);
-    return constants;
+bool has_paper_constants(const Request& source) {
+    const auto constants = source.given.find("constants");
+    return constants != source.given.end() && constants->second == "paper";
 }
 
 RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
@@ -108,21 +74,30 @@ RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
     options.seed = parse_seed(given.seed, "--seed");
     options.delta = delta_of(given.delta, problem);
     explaining(flag_context, [&] {
-        const ExplorerEntry& entry = algorithm_of(given, problem);
-        options.algorithm = entry.name;
         options.schedule = parse_schedule(given.replan);
-        options.constants = to_string(constants_of(given, entry, budget_of(given, problem, options.delta)));
+        ExplorerOptions wanted{.algorithm = given.algorithm};
+        std::vector<Request> sources = sources_of(given);
+        for (Request& source : sources) {
+            if (!has_paper_constants(source)) continue;
+            // The paper's radius is told the number of episodes beforehand.
+            source.given.emplace("episodes", std::to_string(budget_of(given, problem, options.delta, true)));
+            if (wanted.algorithm.empty()) wanted.algorithm = "hoeffding";
+        }
+        if (!sources.empty()) wanted.confidence = to_string(sources);
+        wanted = canonical(wanted, task_of(problem));
+        options.algorithm = wanted.algorithm;
+        options.confidence = wanted.confidence;
     });
     return options;
 }
 
-Goal goal_of(const ExploreArguments& given, const Problem& problem, double delta) {
+Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
     Goal goal;
     goal.threads = thread_count(given.threads);
     require_fit_level(given.fit.level);
     goal.fit = given.fit;
     goal.target = given.target ? given.target : problem.target().epsilon;
-    goal.episodes = budget_of(given, problem, delta);
+    goal.episodes = budget_of(given, problem, options.delta, by_paper(options));
     if (goal.target && !(*goal.target > 0 && std::isfinite(*goal.target)))
         throw UserError(fmt::format("--target is {}; must be greater than 0", *goal.target),
                         {"the command line", "no finite number of episodes gives a certificate of 0 or less",
@@ -161,7 +136,7 @@ std::string difference(const RunOptions& stored, const RunOptions& wanted) {
         if (!(is == asked)) parts.push_back(fmt::format("{} {} (not {})", flag, is, asked));
     };
     compare("--algorithm", stored.algorithm, wanted.algorithm);
-    compare("--constants", stored.constants, wanted.constants);
+    compare("--confidence", stored.confidence, wanted.confidence);
     compare("--delta", stored.delta, wanted.delta);
     compare("--seed", stored.seed, wanted.seed);
     compare("--replan", to_string(stored.schedule), to_string(wanted.schedule));
@@ -204,7 +179,7 @@ int explore(const ExploreArguments& given, const Console& console) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
     require_truth(problem, given.source);
     const RunOptions options = options_of(given, problem);
-    const Goal goal = goal_of(given, problem, options.delta);
+    const Goal goal = goal_of(given, problem, options);
     RunStore store = open_or_create(given, problem, options);
     const Explored explored = explore_into(store, goal, console);
     insist(explored.standing, console);
@@ -212,7 +187,7 @@ int explore(const ExploreArguments& given, const Console& console) {
         console.say(interrupted_after(explored.result.episodes));
     else if (explored.stopped == Stopped::budget && goal.target)
         console.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *goal.target,
-                                parse_constants(options.constants).regression.paper
+                                by_paper(options)
                                     ? "is another run, as the paper's constants are of that number"
                                     : "goes on from here"));
     if (console.json())
@@ -222,15 +197,10 @@ int explore(const ExploreArguments& given, const Console& console) {
     return exit_code(explored, goal);
 }
 
-std::string all_sharpenings() {
+template <class Entries>
+std::string names_of(const Entries& entries) {
     std::string names;
-    for (const SharpeningEntry& entry : sharpenings()) names += (names.empty() ? "" : ",") + entry.name;
-    return names;
-}
-
-std::string algorithms() {
-    std::string names;
-    for (const ExplorerEntry& entry : explorers()) names += (names.empty() ? "" : ", ") + entry.name;
+    for (const auto& entry : entries) names += (names.empty() ? "" : ", ") + entry.name;
     return names;
 }
 
@@ -247,25 +217,14 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("-o,--output", given->folder, "Folder of the run; one that exists is resumed")
         ->required();
     command->add_option("--algorithm", given->algorithm,
-                        "One of " + algorithms() + " [the first that serves the problem]");
+                        "How experiments are chosen, one of " + names_of(behaviours()) +
+                            " [the first that serves the problem]");
+    command->add_option("--confidence", given->confidence,
+                        "Sets that the certificate rests on, of " + names_of(set_sources()) +
+                            ", with commas between, sharing delta [the algorithm's own]");
     command->add_option("--constants", given->constants,
-                        "sharp, or paper: as printed, errata mended, for a number of episodes known "
-                        "beforehand [sharp]");
-    command->add_option("--without", given->without,
-                        "Sharpenings to leave out, to see what they buy: " + all_sharpenings());
-    command->add_option("--width", given->width, "Inner maximum over values: exact, sdp or l1")
-        ->capture_default_str();
-    command->add_option("--ties", given->ties, "Among clipped values: unclipped, or first as printed")
-        ->capture_default_str();
-    command->add_option("--bonus", given->bonus, "Of likelihood: sqrt, gain, leverage or none")
-        ->capture_default_str();
-    command->add_flag("--prequential", given->prequential,
-                      "Of likelihood: count the predictions made on the way as a further mixture");
-    command
-        ->add_option("--confidence", given->confidence,
-                     "Sets that the certificate rests on: own, regression, likelihood, or both as "
-                     "regression,likelihood, which share delta")
-        ->capture_default_str();
+                        "sharp, or paper: as printed, errata mended; short for --confidence "
+                        "'regression?constants=paper' [sharp]");
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
@@ -278,6 +237,9 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
     add_output_flags(*command, chosen);
     command->footer(
+        request_help("Algorithms (parameters as in --algorithm 'likelihood?bonus=gain'):", behaviours()) +
+        request_help("Confidence sets (as in --confidence 'regression?without=span+hull,likelihood'):",
+                     set_sources()) +
         "Flags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
         "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in\n"
         "every case. A contradiction is stored with it: the run is not explored further without\n"

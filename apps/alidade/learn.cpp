@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "alidade/explore/catalogue.hpp"
-#include "alidade/explore/likelihood.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/likelihood_source.hpp"
 #include "alidade/files/episode_file.hpp"
 #include "alidade/run/run_store.hpp"
 #include "alidade/spec/printable_text.hpp"
@@ -51,10 +51,9 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 void require_offline_algorithm(const std::string& name) {
-    const ExplorerEntry& entry =
-        explaining({"the command line", "nothing was done", fmt::format("--algorithm {}", offline_algorithm)},
-                   [&]() -> const ExplorerEntry& { return find_explorer(name); });
-    if (entry.name == offline_algorithm) return;
+    explaining({"the command line", "nothing was done", fmt::format("--algorithm {}", offline_algorithm)},
+               [&] { find_behaviour(name); });
+    if (name == offline_algorithm) return;
     throw UserError(
         fmt::format("--algorithm is {}; logs can only be learned from by {}", name, offline_algorithm),
         {"the command line",
@@ -146,7 +145,7 @@ Counts read_logs(const LearnArguments& given, const Problem& problem) {
 RunOptions options_of(const LearnArguments& given, const Problem& problem) {
     RunOptions options;
     options.algorithm = given.algorithm;
-    options.constants = to_string(Constants{});
+    options.confidence = offline_algorithm;
     options.delta = delta_of(given.delta, problem);
     return options;
 }
@@ -156,7 +155,7 @@ Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerO
     const auto begin = std::chrono::steady_clock::now();
     Snapshot evidence = likelihood_evidence(counts);
     // As certify computes it later, to the last bit.
-    Learned learned{.knowledge = recompute_likelihood(task_of(problem), evidence, options)};
+    Learned learned{.knowledge = recompute(task_of(problem), evidence, options)};
     learned.standing = standing_of(problem, counts, std::nullopt, flags);
     for (const std::int64_t count : counts.values()) learned.transitions += count;
     const RewardFreeCertificate& certificate = learned.knowledge.certificate;

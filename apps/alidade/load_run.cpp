@@ -70,19 +70,27 @@ RunStore open_run(const std::string& folder) {
 }
 
 ExplorerOptions explorer_options(const RunOptions& options, int threads) {
-    return {options.delta, options.seed, options.schedule, threads, parse_constants(options.constants)};
+    return {.algorithm = options.algorithm,
+            .confidence = options.confidence,
+            .delta = options.delta,
+            .seed = options.seed,
+            .schedule = options.schedule,
+            .threads = threads};
+}
+
+bool by_paper(const RunOptions& options) {
+    return options.confidence.find("constants=paper") != std::string::npos;
 }
 
 LoadedRun load_run(const RunStore& store, int threads) {
     const RunOptions& options = store.options();
-    const ExplorerEntry& algorithm = find_explorer(options.algorithm);
     const ExplorerOptions explorer = explorer_options(options, threads);
     const Task task = task_of(store.problem());
     const auto again = [&](const auto& read) {
         return explaining_run(store.folder().string(), reading_use(), read);
     };
     if (auto result = again([&] { return store.result(); })) {
-        Knowledge knowledge = algorithm.recompute(task, result->evidence, explorer);
+        Knowledge knowledge = recompute(task, result->evidence, explorer);
         return {std::move(knowledge), std::move(result)};
     }
     auto checkpoint = again([&] { return store.checkpoint(); });
@@ -93,7 +101,7 @@ LoadedRun load_run(const RunStore& store, int threads) {
                          fmt::format("alidade explore {} -o {} goes on with it; if it is running, wait "
                                      "until it has stored some",
                                      shell_path(store.source()), shell_path(store.folder().string()))});
-    Exploration exploration(task, algorithm, explorer);
+    Exploration exploration(task, explorer);
     exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
     return {exploration.best(), std::nullopt};
 }

@@ -33,6 +33,8 @@ LoadedRun load_run(const RunStore& store, int threads);
 
 /// The explorer's options of a stored run.
 ExplorerOptions explorer_options(const RunOptions& options, int threads);
+/// Whether its sets have the paper's constants.
+bool by_paper(const RunOptions& options);
 
 /// The probability that bounds may fail: the flag, the problem's, or 0.1. Throws UserError unless it lies
 /// strictly between 0 and 1.

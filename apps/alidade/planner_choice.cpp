@@ -7,6 +7,7 @@
 #include "alidade/certify/robust_plan.hpp"
 #include "alidade/process/external_planner.hpp"
 #include "alidade/process/planning_model.hpp"
+#include "request_help.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -27,16 +28,8 @@ std::string format_names() {
 
 /// The planners and their parameters, for the end of the help.
 std::string planner_help() {
-    std::string text = "Planners (parameters as in --planner 'uct?simulations=2000&seed=3'):\n";
-    for (const PlannerEntry& entry : planners()) {
-        text += fmt::format("  {:<19} {}\n", entry.name, entry.summary);
-        for (const RequestParameter& parameter : entry.parameters)
-            text +=
-                fmt::format("  {:<19}   {}={}: {}\n", "", parameter.name,
-                            parameter.choices.empty() ? parameter.default_value
-                                                      : fmt::format("{}", fmt::join(parameter.choices, "|")),
-                            parameter.meaning);
-    }
+    const std::string text =
+        request_help("Planners (parameters as in --planner 'uct?simulations=2000&seed=3'):", planners());
     return text +
            fmt::format("  {:<19} {}\n", "robust",
                        "Largest value that is guaranteed on the real system; says what that costs.") +

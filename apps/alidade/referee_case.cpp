@@ -77,7 +77,7 @@ referee::Case referee_case(const Problem& problem, double delta, const RunCheckp
     given.evidence = evidence_of(result.evidence, {"", "regression.", "likelihood."}, !paper);
     expects(given.evidence.regression || given.evidence.likelihood,
             "the stored evidence is of no known kind");
-    given.latest = evidence_of(checkpoint.memory, {"", "actor.", "witness."}, !paper);
+    given.latest = evidence_of(checkpoint.memory, {"regression.", "likelihood."}, !paper);
     given.episodes = result.episodes;
     const Index sets = problem.homogeneous() ? std::min<Index>(1, problem.shape().horizon - 1)
                                              : problem.shape().learned_steps();

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/hoeffding.hpp"
-#include "alidade/explore/likelihood.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -67,7 +66,7 @@ BENCHMARK_CAPTURE(simulate, large, large)->Arg(1)->Arg(1000000)->Unit(benchmark:
 
 void replan(benchmark::State& run, const char* uri, const char* schedule) {
     const Problem problem = make_builtin(uri);
-    HoeffdingExplorer explorer(task_of(problem), {.schedule = parse_schedule(schedule)});
+    Explorer explorer(task_of(problem), {.algorithm = "hoeffding", .schedule = parse_schedule(schedule)});
     CountSplittingDeployer system(problem.true_model(), 1);
     Counts counts(problem.shared_features(), problem.shape().horizon);
     for (auto _ : run) {
@@ -102,7 +101,7 @@ BENCHMARK_CAPTURE(likelihood_of_all_steps, medium, medium)->Unit(benchmark::kMil
 
 void replan_by_likelihood(benchmark::State& run, const char* uri) {
     const Problem problem = make_builtin(uri);
-    LikelihoodExplorer explorer(task_of(problem), {.schedule = parse_schedule("every")});
+    Explorer explorer(task_of(problem), {.algorithm = "likelihood", .schedule = parse_schedule("every")});
     CountSplittingDeployer system(problem.true_model(), 1);
     Counts counts(problem.shared_features(), problem.shape().horizon);
     const auto step = [&](std::int64_t episodes) {

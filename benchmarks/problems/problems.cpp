@@ -38,8 +38,9 @@ Outcome explore(const std::string& uri, const char* algorithm, const char* sched
                 int threads = 1) {
     const Problem problem = make_builtin(uri);
     CountSplittingDeployer system(problem.true_model(), 1);
-    Exploration exploration(task_of(problem), find_explorer(algorithm),
-                            {.seed = 1, .schedule = parse_schedule(schedule), .threads = threads});
+    Exploration exploration(
+        task_of(problem),
+        {.algorithm = algorithm, .seed = 1, .schedule = parse_schedule(schedule), .threads = threads});
     exploration.run(system, {.episodes = episodes});
     return {exploration.best().certificate.bound, exploration.explorer().replans(), exploration.timings()};
 }

@@ -264,24 +264,27 @@ TEST_F(BadInput, CommandLinesThatMeanNothing) {
     expect_refused({"explore", small_problem, "-o", "run", "--target", "0"}, "--target");
     expect_refused({"explore", small_problem, "-o", "run", "--algorithm", "luck"}, "luck");
     expect_refused({"explore", small_problem, "-o", "run", "--constants", "soft"}, "soft");
-    expect_refused({"explore", small_problem, "-o", "run", "--without", "warmth"}, "warmth");
-    expect_refused({"explore", small_problem, "-o", "run", "--width", "l2"}, "l2");
-    for (const char* flag : {"--without", "--ties"})
-        expect_refused({"explore", small_problem, "-o", "run", "--algorithm", "likelihood", flag,
-                        std::string(flag) == "--ties" ? "first" : "span"},
-                       "likelihood");
-    for (const char* flag : {"--bonus", "--prequential"}) {
-        Words words{"explore", small_problem, "-o", "run", "--algorithm", "hoeffding", flag};
-        if (flag == std::string("--bonus")) words.push_back("gain");
-        expect_refused(words, "hoeffding");
-    }
-    expect_refused({"explore", small_problem, "-o", "run", "--confidence", "faith"}, "faith");
+    const auto refused_method = [&](const char* algorithm, const char* confidence, const char* what) {
+        Words words{"explore", small_problem, "-o", "run"};
+        if (*algorithm != '\0') words.insert(words.end(), {"--algorithm", algorithm});
+        if (*confidence != '\0') words.insert(words.end(), {"--confidence", confidence});
+        expect_refused(words, what);
+    };
+    refused_method("", "regression?without=warmth", "warmth");
+    refused_method("", "regression?width=l2", "l2");
+    refused_method("likelihood?ties=first", "", "ties");
+    refused_method("likelihood", "likelihood?without=span", "without");
+    refused_method("hoeffding?bonus=gain", "", "bonus");
+    refused_method("hoeffding", "regression?prequential=true", "prequential");
+    refused_method("hoeffding?ties=last", "", "last");
+    refused_method("", "faith", "faith");
+    refused_method("likelihood", "regression?constants=paper", "paper");
+    refused_method("hoeffding", "regression?constants=paper,likelihood", "paper");
+    refused_method("", "regression?constants=paper&without=span", "sharpenings");
+    refused_method("", "likelihood,likelihood", "twice");
     expect_refused(
         {"explore", small_problem, "-o", "run", "--constants", "paper", "--confidence", "likelihood"},
         "paper");
-    expect_refused({"explore", small_problem, "-o", "run", "--ties", "last"}, "last");
-    expect_refused({"explore", small_problem, "-o", "run", "--constants", "paper", "--without", "span"},
-                   "span");
     expect_refused({"explore", small_problem, "-o", "run", "--replan", "never"}, "never");
     expect_refused({"explore", small_problem, "-o", "run", "--threads", "-1"}, "--threads");
     expect_refused({"check", "no/such/folder"}, "no/such/folder");

@@ -43,12 +43,13 @@ TEST_F(Explore, GivesTheStableKeys) {
 
 TEST_F(Explore, ServesThePapersConstants) {
     const json sharp = explore("sharp").object();
-    const json paper =
-        explore("paper", {"--constants", "paper", "--ties", "first", "--width", "l1"}).object();
+    const json paper = explore("paper", {"--algorithm", "hoeffding?ties=first", "--confidence",
+                                         "regression?width=l1&constants=paper"})
+                           .object();
     EXPECT_EQ(paper["constants"], "paper");
     EXPECT_EQ(paper["planned_episodes"], 2000);
-    EXPECT_EQ(paper["ties"], "first");
-    EXPECT_EQ(paper["width"], "l1");
+    EXPECT_EQ(paper["algorithm"], "hoeffding?ties=first");
+    EXPECT_EQ(paper["confidence"], "regression?constants=paper&episodes=2000&width=l1");
     EXPECT_EQ(paper["certificate"]["method"], "printed");
     EXPECT_GE(paper["certificate"]["candidates"]["printed"], sharp["certificate"]["reward_free"]);
     // What is stored is certified again to the same number.
@@ -77,9 +78,9 @@ TEST_F(Explore, TakesTheEpisodesOfTheoremOneIfThePapersConstantsHaveATargetAlone
 
 TEST_F(Explore, LeavesOutSharpeningsByName) {
     const json all = explore("all").object();
-    EXPECT_FALSE(all.contains("without"));
-    const json some = explore("some", {"--without", "span,hull,coupling"}).object();
-    EXPECT_EQ(some["without"], "hull,coupling,span");
+    EXPECT_FALSE(all.contains("confidence"));
+    const json some = explore("some", {"--confidence", "regression?without=span+hull+coupling"}).object();
+    EXPECT_EQ(some["confidence"], "regression?without=hull+coupling+span");
     EXPECT_EQ(some["certificate"]["candidates"].size(), 1u);
     EXPECT_GE(some["certificate"]["candidates"]["model"], all["certificate"]["candidates"]["model"]);
     EXPECT_EQ(run({"certify", "some", "--json"}).object()["candidates"], some["certificate"]["candidates"]);

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/catalogue.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/run/run_store.hpp"
 #include "tool.hpp"
@@ -67,17 +67,17 @@ constexpr const char* large_problem =
 /// was told of the last, and when it has planned for the next.
 std::array<Snapshot, 2> uninterrupted(std::int64_t episodes) {
     const Problem problem = make_builtin(large_problem);
-    const auto explorer = find_explorer("hoeffding").make(task_of(problem), {});
+    Explorer explorer(task_of(problem), {.algorithm = "hoeffding"});
     CountSplittingDeployer system(problem.true_model(), 0);
-    while (explorer->episodes() < episodes) {
-        const Deployment next = explorer->ask();
+    while (explorer.episodes() < episodes) {
+        const Deployment next = explorer.ask();
         Counts counts(problem.shared_features(), problem.shape().horizon);
-        system.deploy(*next.policy, explorer->episodes(), next.episodes, counts);
-        explorer->tell(counts);
+        system.deploy(*next.policy, explorer.episodes(), next.episodes, counts);
+        explorer.tell(counts);
     }
-    Snapshot told = explorer->memory();
-    explorer->ask();
-    return {std::move(told), explorer->memory()};
+    Snapshot told = explorer.memory();
+    explorer.ask();
+    return {std::move(told), explorer.memory()};
 }
 
 /// Whether a stored memory, which is that of the loop too, has all that an explorer remembers.

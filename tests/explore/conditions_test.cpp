@@ -3,10 +3,9 @@
 #include <limits>
 
 #include "alidade/error.hpp"
-#include "alidade/explore/catalogue.hpp"
-#include "alidade/explore/combined.hpp"
-#include "alidade/explore/hoeffding.hpp"
-#include "alidade/explore/likelihood.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/likelihood_source.hpp"
+#include "alidade/explore/regression_source.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "support/signed_features.hpp"
 
@@ -20,7 +19,7 @@ Task garnet_task(int seed = 5) {
 }
 
 Knowledge by_likelihood(const Task& task, const Counts& counts) {
-    return likelihood_knowledge(task, counts, {}, {}, {}, {});
+    return likelihood_knowledge(task, counts, {});
 }
 
 void expect_says(const auto& attempt, const std::string& what) {
@@ -36,21 +35,17 @@ TEST(KnowledgeConditions, LikelihoodKnowsOfNoMisspecification) {
     Task task = garnet_task();
     const Counts counts(task.features, task.horizon);
     EXPECT_NO_THROW(by_likelihood(task, counts));
-    ExplorerOptions both;
-    both.constants.confidence = ConfidenceChoice::both;
+    const ExplorerOptions alone{.algorithm = "likelihood"},
+        both{.algorithm = "hoeffding", .confidence = "regression,likelihood"};
     for (const double off : {0.02, -0.1, std::numeric_limits<double>::quiet_NaN()}) {
         task.misspecification = off;
         expect_says([&] { by_likelihood(task, counts); }, "misspecification");
-        expect_says([&] { recompute_likelihood(task, likelihood_evidence(counts), {}); }, "misspecification");
-        expect_says([&] { find_explorer("likelihood").recompute(task, likelihood_evidence(counts), {}); },
-                    "misspecification");
+        expect_says([&] { learn(task, counts); }, "misspecification");
+        expect_says([&] { recompute(task, likelihood_evidence(counts), alone); }, "misspecification");
         Snapshot parts;
-        const Snapshot regression = HoeffdingExplorer(garnet_task(), {}).evidence();
-        for (const auto& [name, values] : regression.numbers) parts.numbers["regression." + name] = values;
-        for (const auto& [name, values] : regression.integers) parts.integers["regression." + name] = values;
-        for (const auto& [name, values] : likelihood_evidence(counts).integers)
-            parts.integers["likelihood." + name] = values;
-        expect_says([&] { recompute_combined(task, parts, both); }, "misspecification");
+        parts.add("regression.", Explorer(garnet_task(), {.algorithm = "hoeffding"}).evidence());
+        parts.add("likelihood.", likelihood_evidence(counts));
+        expect_says([&] { recompute(task, parts, both); }, "misspecification");
     }
 }
 
@@ -62,21 +57,21 @@ TEST(KnowledgeConditions, SignedFeaturesHaveNoLikelihood) {
     task.horizon = 3;
     const Counts counts(task.features, 3);
     expect_says([&] { by_likelihood(task, counts); }, "signed features");
-    expect_says([&] { recompute_likelihood(task, likelihood_evidence(counts), {}); }, "signed features");
+    expect_says([&] { learn(task, counts); }, "signed features");
 }
 
 TEST(KnowledgeConditions, CountsMustBeOfTheTask) {
     const Task task = garnet_task();
     expect_says([&] { by_likelihood(task, Counts(garnet_task(6).features, 3)); }, "other successors");
     expect_says([&] { by_likelihood(task, Counts(task.features, 4)); }, "shape");
-    LikelihoodExplorer explorer(task, {});
+    Explorer explorer(task, {.algorithm = "likelihood"});
     explorer.ask();
     expect_says([&] { explorer.tell(Counts(garnet_task(6).features, 3)); }, "other successors");
 }
 
 TEST(KnowledgeConditions, ARegressionMustBeOfTheTask) {
     Task task = garnet_task();
-    const ValueRegression exact = value_regression(task, {});
+    const ValueRegression exact = value_regression(task, 0.1);
     const WidthTable widths(exact.sets(), *task.features);
     const std::vector<RegressionSet> sets =
         exact.solve(std::vector<RidgeStatistics>(at(exact.sets()), RidgeStatistics(exact.dimension())));
@@ -86,16 +81,14 @@ TEST(KnowledgeConditions, ARegressionMustBeOfTheTask) {
     expect_says([&] { regression_knowledge(garnet_task(6), exact, sets, widths, 0); }, "another task");
     for (const double off : {-0.1, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
         task.misspecification = off;
-        expect_says([&] { value_regression(task, {}); }, "misspecification");
+        expect_says([&] { value_regression(task, 0.1); }, "misspecification");
     }
 }
 
 TEST(KnowledgeConditions, ThePapersConstantsHaveSetsOfTheirOwn) {
-    ExplorerOptions options;
-    options.constants.regression.paper = true;
-    options.constants.regression.episodes = 100;
-    options.constants.confidence = ConfidenceChoice::both;
-    expect_says([&] { recompute_combined(garnet_task(), {}, options); }, "paper's constants");
+    const ExplorerOptions options{.algorithm = "hoeffding",
+                                  .confidence = "regression?constants=paper&episodes=100,likelihood"};
+    expect_says([&] { recompute(garnet_task(), {}, options); }, "paper's constants");
 }
 
 }  // namespace

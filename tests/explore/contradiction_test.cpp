@@ -50,18 +50,16 @@ private:
 
 struct Setting {
     const char* algorithm;
-    ConfidenceChoice confidence;
+    const char* confidence;  ///< empty: its own
 };
 
-const Setting settings[] = {{"likelihood", ConfidenceChoice::own},
-                            {"hoeffding", ConfidenceChoice::own},
-                            {"uniform", ConfidenceChoice::own},
-                            {"likelihood", ConfidenceChoice::both}};
+const Setting settings[] = {
+    {"likelihood", ""}, {"hoeffding", ""}, {"uniform", ""}, {"likelihood", "regression,likelihood"}};
 
 /// Moments a thousand times too large put every estimate far outside the simplex.
 Snapshot far_from_every_mixture(Snapshot memory) {
     for (auto& [name, values] : memory.numbers)
-        if (name == "moment" || name == "actor.moment" || name == "witness.moment")
+        if (name == "regression.moment")
             for (double& value : values) value *= 1000;
     return memory;
 }
@@ -69,12 +67,11 @@ Snapshot far_from_every_mixture(Snapshot memory) {
 TEST(Contradiction, WhatABatchShowedBeforeAnImpossibleTransitionIsCountedAndTold) {
     for (const Setting& setting : settings) {
         SCOPED_TRACE(setting.algorithm);
-        ExplorerOptions options;
-        options.constants.confidence = setting.confidence;
+        const ExplorerOptions options{.algorithm = setting.algorithm, .confidence = setting.confidence};
         const Task task{two_states_of_three(), 4};
         Leaky environment;
         StepwiseDeployer system(environment, 3);
-        Exploration exploration(task, find_explorer(setting.algorithm), options);
+        Exploration exploration(task, options);
         EXPECT_FALSE(exploration.contradiction());
         EXPECT_THROW(exploration.run(system, {.episodes = 1000}), ModelContradiction);
 
@@ -96,7 +93,7 @@ TEST(Contradiction, WhatABatchShowedBeforeAnImpossibleTransitionIsCountedAndTold
         EXPECT_NE(found.what.find("led to state 2"), std::string::npos) << found.what;
 
         // What is written down belongs together, and can be gone on with.
-        Exploration resumed(task, find_explorer(setting.algorithm), options);
+        Exploration resumed(task, options);
         resumed.restore(exploration.memory(), exploration.counts());
         EXPECT_EQ(resumed.run(system, {.episodes = 400}), Stopped::budget);
         EXPECT_EQ(resumed.counts().episodes(), 400);
@@ -107,7 +104,7 @@ TEST(Contradiction, OneWhoGoesOnDespiteAnImpossibleTransitionLosesNoEpisode) {
     const Task task{two_states_of_three(), 4};
     Leaky environment;
     StepwiseDeployer system(environment, 3);
-    Exploration exploration(task, find_explorer("likelihood"), {});
+    Exploration exploration(task, {.algorithm = "likelihood"});
     EXPECT_EQ(exploration.run(system, {.episodes = 400, .despite_contradiction = true}), Stopped::budget);
     EXPECT_EQ(exploration.counts().episodes(), 400);
     std::int64_t seen = 0;
@@ -120,18 +117,17 @@ TEST(Contradiction, OneWhoGoesOnDespiteAnImpossibleTransitionLosesNoEpisode) {
 TEST(Contradiction, OfTheSetsIsNotedAndGoneOnWithOnlyWhenToldTo) {
     for (const char* algorithm : {"hoeffding", "uniform", "likelihood"}) {
         SCOPED_TRACE(algorithm);
-        ExplorerOptions options;
+        ExplorerOptions options{.algorithm = algorithm};
         // The likelihood has no moments: here it explores, and regression looks on.
-        if (std::string(algorithm) == "likelihood") options.constants.confidence = ConfidenceChoice::both;
+        if (std::string(algorithm) == "likelihood") options.confidence = "regression,likelihood";
         const Problem problem =
             make_builtin("builtin:garnet?states=8&actions=3&features=3&horizon=4&successors=5&seed=5");
         CountSplittingDeployer system(problem.true_model(), 0);
-        const ExplorerEntry& entry = find_explorer(algorithm);
-        Exploration before(task_of(problem), entry, options);
+        Exploration before(task_of(problem), options);
         before.run(system, {.episodes = 500});
         const Snapshot spoilt = far_from_every_mixture(before.memory());
 
-        Exploration strict(task_of(problem), entry, options);
+        Exploration strict(task_of(problem), options);
         strict.restore(spoilt, before.counts());
         EXPECT_THROW(strict.run(system, {.episodes = 800}), ModelContradiction);
         ASSERT_TRUE(strict.contradiction());
@@ -141,7 +137,7 @@ TEST(Contradiction, OfTheSetsIsNotedAndGoneOnWithOnlyWhenToldTo) {
         EXPECT_EQ(strict.explorer().episodes(), strict.counts().episodes());
         EXPECT_EQ(strict.contradiction()->episodes, strict.counts().episodes());
 
-        Exploration bold(task_of(problem), entry, options);
+        Exploration bold(task_of(problem), options);
         bold.restore(strict.memory(), strict.counts());
         EXPECT_EQ(bold.run(system, {.episodes = 800, .despite_contradiction = true}), Stopped::budget);
         EXPECT_EQ(bold.counts().episodes(), 800);
@@ -149,7 +145,7 @@ TEST(Contradiction, OfTheSetsIsNotedAndGoneOnWithOnlyWhenToldTo) {
         EXPECT_EQ(bold.contradiction(), strict.contradiction());
         // What is handed over is what held before.
         EXPECT_LE(bold.best().episodes, 500);
-        Exploration again(task_of(problem), entry, options);
+        Exploration again(task_of(problem), options);
         again.restore(bold.memory(), bold.counts());
         EXPECT_EQ(again.counts(), bold.counts());
         EXPECT_FALSE(again.contradiction());
@@ -159,9 +155,9 @@ TEST(Contradiction, OfTheSetsIsNotedAndGoneOnWithOnlyWhenToldTo) {
 TEST(Contradiction, ADeploymentIsRepeatedOnlyAfterOneWasAskedFor) {
     const Problem problem = make_builtin("builtin:garnet?states=4&actions=2&features=2&horizon=3");
     for (const char* algorithm : {"hoeffding", "uniform", "likelihood"}) {
-        const auto explorer = find_explorer(algorithm).make(task_of(problem), {});
-        EXPECT_THROW(explorer->repeat(), InvalidArgument);
-        const Deployment asked = explorer->ask(), repeated = explorer->repeat();
+        Explorer explorer(task_of(problem), {.algorithm = algorithm});
+        EXPECT_THROW(explorer.repeat(), InvalidArgument);
+        const Deployment asked = explorer.ask(), repeated = explorer.repeat();
         EXPECT_EQ(asked.policy, repeated.policy);
         EXPECT_EQ(asked.episodes, repeated.episodes);
     }

@@ -18,10 +18,15 @@ struct Trial {
     CountSplittingDeployer system;
     Exploration exploration;
 
-    explicit Trial(const ExplorerOptions& options, const char* uri = garnet, const char* name = "hoeffding")
+    explicit Trial(ExplorerOptions options, const char* uri = garnet, const char* name = "hoeffding")
         : problem(make_builtin(uri)),
           system(problem.true_model(), options.seed),
-          exploration(task_of(problem), find_explorer(name), options) {}
+          exploration(task_of(problem), named(std::move(options), name)) {}
+
+    static ExplorerOptions named(ExplorerOptions options, const char* name) {
+        options.algorithm = name;
+        return options;
+    }
 };
 
 TEST(Exploration, StopsAtTheBudgetWithAllEpisodesCounted) {
@@ -70,7 +75,7 @@ TEST(Exploration, RecomputesItsKnowledgeFromTheEvidenceAlone) {
         run.exploration.run(run.system, {.episodes = 2000});
         const Knowledge& best = run.exploration.best();
         const Knowledge again =
-            find_explorer("hoeffding").recompute(task_of(run.problem), run.exploration.best_evidence(), {});
+            recompute(task_of(run.problem), run.exploration.best_evidence(), {.algorithm = "hoeffding"});
         EXPECT_EQ(again.certificate.candidates, best.certificate.candidates) << uri;
         EXPECT_EQ(again.mixture().model().weights(), best.mixture().model().weights()) << uri;
         EXPECT_EQ(again.episodes, best.episodes);
@@ -96,7 +101,7 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
     for (const char* name : {"hoeffding", "likelihood", "uniform"})
         for (const char* schedule : {"every", "doubling", "growth=0.1"}) {
             ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
-            options.constants.prequential = std::string(name) == "likelihood";
+            if (std::string(name) == "likelihood") options.confidence = "likelihood?prequential=true";
             const std::int64_t episodes =
                 std::string(schedule) == "every" ? support::repetitions(300) : support::repetitions(5000);
             const Snapshot whole = run_with_pauses(options, name, episodes, 1'000'000);

@@ -53,14 +53,16 @@ def cases():
         for folder in ("misspecified", "signed"):
             found[f"{folder}, {algorithm}"] = folder, ["--algorithm", algorithm]
     for bonus in ("gain", "leverage", "none"):
-        found[f"garnet, likelihood, bonus {bonus}"] = GARNET, ["--bonus", bonus]
-    found["garnet, likelihood, prequential"] = GARNET, ["--prequential"]
+        found[f"garnet, likelihood, bonus {bonus}"] = GARNET, ["--algorithm", f"likelihood?bonus={bonus}"]
+    found["garnet, likelihood, prequential"] = GARNET, ["--confidence", "likelihood?prequential=true"]
     found["garnet, likelihood, target"] = GARNET, ["--target", "1.5", "--episodes", "1e6"]
     found["garnet, paper"] = GARNET, ["--algorithm", "hoeffding", "--constants", "paper"]
     found["garnet, paper, uniform"] = GARNET, ["--algorithm", "uniform", "--constants", "paper"]
-    for flags in (["--width", "l1"], ["--width", "sdp"], ["--ties", "first"], ["--without", "projection,ranges,delta"],
-                  ["--without", "log-det,bias,hull,coupling,span,best-iterate"]):
-        found["garnet, hoeffding, " + " ".join(flags)[2:]] = GARNET, ["--algorithm", "hoeffding", *flags]
+    found["garnet, hoeffding, ties first"] = GARNET, ["--algorithm", "hoeffding?ties=first"]
+    for sets in ("width=l1", "width=sdp", "without=projection+ranges+delta",
+                 "without=log-det+bias+hull+coupling+span+best-iterate"):
+        name = "garnet, hoeffding, " + sets.replace("=", " ").replace("+", ",")
+        found[name] = GARNET, ["--algorithm", "hoeffding", "--confidence", f"regression?{sets}"]
     return found
 
 

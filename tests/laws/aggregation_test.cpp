@@ -82,8 +82,8 @@ TEST(ExactAggregation, GivesTheTrajectoriesAndCertificatesOfTheSmallModel) {
     SimulatedEnvironment finite(small.true_model());
     ContinuousEnvironment continuous = spread.environment();
     StepwiseDeployer one(finite, 5), two(continuous, 5);
-    Exploration on_small(task_of(small), find_explorer("hoeffding"), {.seed = 2});
-    Exploration on_cells(task_of(aggregated), find_explorer("hoeffding"), {.seed = 2});
+    Exploration on_small(task_of(small), {.algorithm = "hoeffding", .seed = 2});
+    Exploration on_cells(task_of(aggregated), {.algorithm = "hoeffding", .seed = 2});
     for (const std::int64_t episodes : {1, 10, 300, 3000}) {
         on_small.run(one, {.episodes = episodes});
         on_cells.run(two, {.episodes = episodes});
@@ -197,7 +197,7 @@ Knowledge explored(const Basin& basin, double misspecification, std::uint64_t se
     task.misspecification = misspecification;
     ContinuousEnvironment environment = basin.environment();
     StepwiseDeployer system(environment, seed);
-    Exploration exploration(task, find_explorer("hoeffding"), {.delta = 0.1, .seed = seed});
+    Exploration exploration(task, {.algorithm = "hoeffding", .delta = 0.1, .seed = seed});
     exploration.run(system, {.episodes = episodes});
     return exploration.best();
 }

@@ -10,7 +10,8 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/error.hpp"
-#include "alidade/explore/hoeffding.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/regression_source.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
@@ -23,20 +24,29 @@
 namespace alidade::attack_constants_test {
 namespace {
 
-Constants constants_without(Index bits) {
-    Constants constants;
+RegressionSourceOptions constants_without(Index bits) {
+    RegressionSourceOptions options;
     for (const SharpeningEntry& entry : sharpenings()) {
-        constants.regression.sharpenings.*entry.element = (bits & 1) == 0;
+        options.constants.sharpenings.*entry.element = (bits & 1) == 0;
         bits >>= 1;
     }
-    return constants;
+    return options;
 }
 
-Constants paper_constants(std::int64_t episodes) {
-    Constants constants;
-    constants.regression.paper = true;
-    constants.regression.episodes = episodes;
-    return constants;
+RegressionSourceOptions paper_constants(std::int64_t episodes) {
+    RegressionSourceOptions options;
+    options.constants.paper = true;
+    options.constants.episodes = episodes;
+    return options;
+}
+
+/// As it is asked for by name.
+std::string request_for(const RegressionSourceOptions& options) {
+    if (options.constants.paper)
+        return "regression?constants=paper&episodes=" + std::to_string(options.constants.episodes);
+    std::string without = names_left_out(options.constants.sharpenings);
+    std::ranges::replace(without, ',', '+');
+    return without.empty() ? "regression" : "regression?without=" + without;
 }
 
 /// What statistics support, and the deviations with it.
@@ -108,14 +118,14 @@ double check(const Claims& claims, const MixtureModel& truth, const Policy& poli
 }
 
 /// One planted truth under some constants.
-double attack(std::uint64_t seed, const Constants& constants) {
+double attack(std::uint64_t seed, const RegressionSourceOptions& options) {
     support::PlantedTruth planted = support::planted_truth(seed);
     Stream random = support::test_stream(seed, 2);
     if (seed % 2 == 0) planted.task.misspecification = 0.9 * std::pow(10.0, -3 * sample_uniform(random));
     const Shape shape = planted.task.shape();
-    const ValueRegression regression = value_regression(planted.task, {.delta = 0.1, .constants = constants});
+    const ValueRegression regression = value_regression(planted.task, 0.1, options.constants);
     const auto statistics = support::statistics_about(planted, regression, random, 1 - 1e-7);
-    const Claims claims = claims_of(planted.task, regression, constants.width, statistics);
+    const Claims claims = claims_of(planted.task, regression, options.width, statistics);
     const auto& sets = claims.knowledge.mixture().sets();
     for (std::size_t k = 0; k < sets.size(); ++k)
         EXPECT_LE(sets[k].depth(planted.weights_of(static_cast<Index>(k))), 1);
@@ -140,21 +150,21 @@ TEST(AttackConstants, EverySubsetOfSharpeningsHoldsWithTheTruthOnTheBoundary) {
     double tightest = 0;
     for (Index bits = 0; bits < 512; ++bits)
         for (std::uint64_t turn = 0; turn < support::repetitions<std::uint64_t>(2); ++turn) {
-            Constants constants = constants_without(bits);
+            RegressionSourceOptions options = constants_without(bits);
             const auto seed = 2 * static_cast<std::uint64_t>(bits) + turn;
-            constants.width = methods[seed % 3];
-            SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << to_string(constants));
-            tightest = std::max(tightest, attack(seed, constants));
+            options.width = methods[seed % 3];
+            SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << request_for(options));
+            tightest = std::max(tightest, attack(seed, options));
         }
     EXPECT_GT(tightest, 0.9);  // the attack is not idle
 }
 
 TEST(AttackConstants, ThePapersConstantsHoldWithTheTruthOnTheBoundary) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(300); ++seed) {
-        Constants constants = paper_constants(1 + static_cast<std::int64_t>(seed * seed));
-        constants.width = methods[seed % 3];
-        SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << to_string(constants));
-        attack(seed, constants);
+        RegressionSourceOptions options = paper_constants(1 + static_cast<std::int64_t>(seed * seed));
+        options.width = methods[seed % 3];
+        SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << request_for(options));
+        attack(seed, options);
     }
 }
 
@@ -168,9 +178,9 @@ TEST(AttackConstants, NoRadiusIsBelowWhatTheTruthNeeds) {
         Stream random = support::test_stream(seed, 6);
         if (seed % 2 == 0) planted.task.misspecification = 0.01;
         const bool paper = seed % 10 == 9;
-        const Constants constants = paper ? paper_constants(1) : constants_without(sample_index(random, 512));
-        const ValueRegression regression =
-            value_regression(planted.task, {.delta = 0.1, .constants = constants});
+        const RegressionSourceOptions options =
+            paper ? paper_constants(1) : constants_without(sample_index(random, 512));
+        const ValueRegression regression = value_regression(planted.task, 0.1, options.constants);
         const double lambda = regression.regularisation();
         const auto statistics = support::statistics_about(planted, regression, random, 0);
         for (std::size_t k = 0; k < statistics.size(); ++k) {
@@ -190,7 +200,7 @@ TEST(AttackConstants, NoRadiusIsBelowWhatTheTruthNeeds) {
                                   planted.task.misspecification * std::sqrt(rows);
             const double radius =
                 regression.radius(solve_ridge(statistics[k], lambda), statistics[k].observations);
-            EXPECT_GE(radius, needed * (1 - 1e-9)) << "seed " << seed << ", " << to_string(constants);
+            EXPECT_GE(radius, needed * (1 - 1e-9)) << "seed " << seed << ", " << request_for(options);
             if (bias > 0.1) tightest = std::max(tightest, needed / radius);
         }
     }
@@ -217,11 +227,11 @@ TEST(AttackConstants, SetsHoldTheTruthWithAnyConstants) {
         const MixtureModel truth = support::system_with(planted.task, laws);
         SimulatedEnvironment environment(truth);
         StepwiseDeployer system(environment, seed);
-        ExplorerOptions options{.delta = 0.1, .seed = seed};
+        ExplorerOptions options{.algorithm = "hoeffding", .delta = 0.1, .seed = seed};
         options.schedule.kind = seed % 3 == 0 ? Schedule::Kind::every : Schedule::Kind::growth;
-        options.constants =
-            seed % 11 == 10 ? paper_constants(200) : constants_without(Index{1} << (seed % 11));
-        HoeffdingExplorer explorer(planted.task, options);
+        options.confidence =
+            request_for(seed % 11 == 10 ? paper_constants(200) : constants_without(Index{1} << (seed % 11)));
+        Explorer explorer(planted.task, options);
         Stream random = support::test_stream(seed, 3);
         bool covered = true;
         while (explorer.episodes() < 200) {
@@ -250,9 +260,8 @@ TEST(AttackConstants, NothingToLearnNeedsNoDeterminant) {
         sure{.shape = {3, 2, 4}, .features = 3, .successors = 1};
     for (const support::RandomSizes& sizes : {one, sure}) {
         const MixtureModel model = support::random_model(3, sizes);
-        HoeffdingExplorer explorer(
-            {model.shared_features(), 4, model.start()},
-            {.constants = {.regression = {.sharpenings = sharpenings_without("log-det")}}});
+        Explorer explorer({model.shared_features(), 4, model.start()},
+                          {.algorithm = "hoeffding", .confidence = "regression?without=log-det"});
         explorer.ask();
         EXPECT_EQ(explorer.knowledge().certificate.bound, 0);
     }
@@ -269,7 +278,7 @@ TEST(AttackConstants, SignedFeaturesNeedNoLawAtTheCentreOfTheirHull) {
     ASSERT_LT(*std::ranges::min_element(tangent.centre), -0.01);
     for (const Index horizon : {1, 2, 3})
         for (const bool homogeneous : {false, true}) {
-            HoeffdingExplorer explorer({features, horizon, StartLaw(0), homogeneous}, {});
+            Explorer explorer({features, horizon, StartLaw(0), homogeneous}, {.algorithm = "hoeffding"});
             explorer.ask();
             const Knowledge knowledge = explorer.knowledge();
             for (const double p : knowledge.mixture().model().probabilities(horizon - 1)) EXPECT_GE(p, 0);
@@ -297,7 +306,7 @@ TEST(AttackConstants, ThePapersRadiusGrowsBeyondWhatItWasToldBeforehand) {
     const support::RandomSizes sizes{.shape = {3, 2, 3}, .features = 2, .successors = 3};
     const MixtureModel model = support::random_model(1, sizes);
     const auto radius = [&](const SharedFeatures& features, std::int64_t planned, std::int64_t rows) {
-        const ValueRegression regression({features, 3, false, 0, 0.1}, paper_constants(planned).regression);
+        const ValueRegression regression({features, 3, false, 0, 0.1}, paper_constants(planned).constants);
         return regression.radius(solve_ridge(RidgeStatistics(2), regression.regularisation()), rows);
     };
     const BoundSetting printed{2, 3, std::sqrt(2.0), 0.1};
@@ -316,7 +325,7 @@ TEST(AttackConstants, ContractionIsAboveEveryDistanceOfTwoRows) {
     for (const Index actions : {2, 26}) {
         const support::RandomSizes sizes{.shape = {20, actions, 2}, .features = 2, .successors = 20};
         const MixtureModel model = support::random_model(7, sizes);
-        HoeffdingExplorer explorer({model.shared_features(), 2, model.start()}, {});
+        Explorer explorer({model.shared_features(), 2, model.start()}, {.algorithm = "hoeffding"});
         explorer.ask();
         const LearnedMixture learned = explorer.knowledge().mixture();
         double farthest = 0;

@@ -11,7 +11,7 @@
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/likelihood.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "support/effort.hpp"
@@ -352,24 +352,23 @@ TEST(AttackLikelihood, PredictsEveryBatchWithWeightsThatWereStoredBeforeIt) {
         task.features = truth.shared_features();
         task.horizon = 4;
         task.homogeneous = sizes.homogeneous;
-        ExplorerOptions options;
+        ExplorerOptions options{.algorithm = "likelihood", .confidence = "likelihood?prequential=true"};
         if (seed % 3 == 0) options.schedule.kind = Schedule::Kind::doubling;
-        options.constants.prequential = true;
-        LikelihoodExplorer explorer(task, options);
+        Explorer explorer(task, options);
         CountSplittingDeployer deployer(truth, seed);
         std::vector<double> sums(at(confidence_sets(4, sizes.homogeneous)), 0.0);
         Index done = 0;
         for (int batch = 0; batch < 25; ++batch) {
             const Deployment deployment = explorer.ask();
             const Snapshot before = explorer.memory();
-            LikelihoodExplorer resumed(task, options);
+            Explorer resumed(task, options);
             resumed.restore(before);
             const Deployment again = resumed.ask();
             EXPECT_EQ(*again.policy, *deployment.policy);
             Counts counts(task.features, 4);
             deployer.deploy(*deployment.policy, done, deployment.episodes, counts);
             done += deployment.episodes;
-            const std::vector<double>& weights = before.numbers.at("smoothed");
+            const std::vector<double>& weights = before.numbers.at("likelihood.smoothed");
             for (Step h = 0; h + 1 < 4; ++h)
                 for (Index entry = 0; entry < task.features->entries(); ++entry) {
                     const std::size_t set = sizes.homogeneous ? 0 : at(h);

@@ -346,7 +346,7 @@ TEST(RoundingAttack, CertificatesOfATrillionEpisodesHold) {
             const Problem problem = make_builtin(name);
             const MixtureModel truth = problem.true_model();
             CountSplittingDeployer system(truth, 5);
-            Exploration exploration(task_of(problem), find_explorer("hoeffding"), {.delta = 0.1, .seed = 5});
+            Exploration exploration(task_of(problem), {.algorithm = "hoeffding", .delta = 0.1, .seed = 5});
             exploration.run(system, {.episodes = episodes});
             const AuditResult result =
                 audit(exploration.best(), truth, {.rewards = 30, .climb_steps = 30, .seed = 5});

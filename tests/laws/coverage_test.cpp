@@ -27,7 +27,7 @@ TEST(Coverage, HoldsAtEveryCheckpointOfAdaptiveRuns) {
         const MixtureModel truth = problem.true_model();
         const auto number = static_cast<std::uint64_t>(seed);
         CountSplittingDeployer system(truth, number);
-        Exploration exploration(task_of(problem), find_explorer("hoeffding"), {.delta = 0.1, .seed = number});
+        Exploration exploration(task_of(problem), {.algorithm = "hoeffding", .delta = 0.1, .seed = number});
         bool covered = true;
         for (const std::int64_t episodes : {10, 100, 1000, 3000}) {
             exploration.run(system, {.episodes = episodes});
@@ -65,9 +65,9 @@ TEST(Coverage, HoldsForLikelihoodSetsOfAdaptiveRuns) {
         const MixtureModel truth = problem.true_model();
         const auto number = static_cast<std::uint64_t>(seed);
         CountSplittingDeployer system(truth, number);
-        ExplorerOptions options{.delta = 0.1, .seed = number};
-        options.constants.prequential = seed % 2 == 1;
-        Exploration exploration(task_of(problem), find_explorer("likelihood"), options);
+        ExplorerOptions options{.algorithm = "likelihood", .delta = 0.1, .seed = number};
+        if (seed % 2 == 1) options.confidence = "likelihood?prequential=true";
+        Exploration exploration(task_of(problem), options);
         bool covered = true;
         for (const std::int64_t episodes : {10, 100, 1000, 3000}) {
             exploration.run(system, {.episodes = episodes});
@@ -103,7 +103,7 @@ TEST(Coverage, LikelihoodCertificatesHoldForRewardsThatClimb) {
             const Problem problem = make_builtin("builtin:" + (name + std::to_string(seed)));
             const MixtureModel truth = problem.true_model();
             CountSplittingDeployer system(truth, number);
-            Exploration exploration(task_of(problem), find_explorer("likelihood"), {.seed = number});
+            Exploration exploration(task_of(problem), {.algorithm = "likelihood", .seed = number});
             for (const std::int64_t episodes : {30, 1000, 30'000}) {
                 exploration.run(system, {.episodes = episodes});
                 const AuditResult result =
@@ -130,7 +130,7 @@ TEST(Coverage, HoldsForWeightsOnTheBoundary) {
         for (Index h = 0; h < 3; ++h) (*parts.truth)(h, (h + seed) % 3) = 1;
         const Problem problem(parts);
         CountSplittingDeployer system(problem.true_model(), static_cast<std::uint64_t>(seed));
-        Exploration exploration(task_of(problem), find_explorer("uniform"), {.delta = 0.1});
+        Exploration exploration(task_of(problem), {.algorithm = "uniform", .delta = 0.1});
         bool covered = true;
         for (const std::int64_t episodes : {30, 300, 3000}) {
             exploration.run(system, {.episodes = episodes});

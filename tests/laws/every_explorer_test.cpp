@@ -17,7 +17,7 @@ class EveryExplorer : public testing::TestWithParam<std::tuple<std::string, std:
 
 std::vector<std::string> algorithms() {
     std::vector<std::string> names;
-    for (const ExplorerEntry& entry : explorers()) names.push_back(entry.name);
+    for (const BehaviourEntry& entry : behaviours()) names.push_back(entry.name);
     return names;
 }
 
@@ -34,13 +34,13 @@ std::vector<std::string> problems() {
 TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     const auto& [name, uri] = GetParam();
     const Problem problem = make_builtin(uri);
-    if (!find_explorer(name).refusal(task_of(problem)).empty()) {
-        EXPECT_THROW(Exploration(task_of(problem), find_explorer(name), {}), InvalidArgument);
+    if (!find_behaviour(name).refusal(task_of(problem)).empty()) {
+        EXPECT_THROW(Exploration(task_of(problem), {.algorithm = name}), InvalidArgument);
         return;
     }
     const MixtureModel truth = problem.true_model();
     CountSplittingDeployer system(truth, 3);
-    Exploration exploration(task_of(problem), find_explorer(name), {.seed = 3});
+    Exploration exploration(task_of(problem), {.algorithm = name, .seed = 3});
     for (const int episodes : {100, support::repetitions(3000)}) {
         exploration.run(system, {.episodes = episodes});
         const Knowledge& best = exploration.best();
@@ -66,12 +66,12 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
 TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
     const auto& [name, uri] = GetParam();
     const Problem problem = make_builtin(uri);
-    if (!find_explorer(name).refusal(task_of(problem)).empty()) {
-        EXPECT_THROW(Exploration(task_of(problem), find_explorer(name), {}), InvalidArgument);
+    if (!find_behaviour(name).refusal(task_of(problem)).empty()) {
+        EXPECT_THROW(Exploration(task_of(problem), {.algorithm = name}), InvalidArgument);
         return;
     }
     CountSplittingDeployer system(problem.true_model(), 1);
-    Exploration exploration(task_of(problem), find_explorer(name), {});
+    Exploration exploration(task_of(problem), {.algorithm = name});
     exploration.run(system, {.episodes = 100});
     const double early = exploration.best().certificate.candidates.back().second;
     const std::int64_t enough = name == "uniform" && uri == "builtin:lock" ? 3'000'000 : 30'000;
@@ -90,7 +90,7 @@ TEST(AnyExplorer, HasNothingToLearnFromOneBaseModel) {
     const Problem problem = make_builtin("builtin:garnet?features=1");
     for (const std::string& name : algorithms()) {
         CountSplittingDeployer system(problem.true_model(), 1);
-        Exploration exploration(task_of(problem), find_explorer(name), {});
+        Exploration exploration(task_of(problem), {.algorithm = name});
         for (const std::int64_t episodes : {100, 3000}) {
             exploration.run(system, {.episodes = episodes});
             for (const auto& [candidate, bound] : exploration.best().certificate.candidates)

@@ -7,10 +7,12 @@
 #include <cmath>
 
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/hoeffding.hpp"
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/regression_source.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
+#include "support/regression_of.hpp"
 
 // The laws of Algorithm 1 as printed (errata mended) on runs with the paper's constants. What the explorer
 // keeps in units of its own is brought back to the paper's: features phi/sqrt(d) with B = sqrt(d), values in
@@ -21,10 +23,9 @@ namespace {
 constexpr double delta = 0.1;
 
 ExplorerOptions paper_options(std::int64_t episodes, Schedule::Kind schedule) {
-    ExplorerOptions options{.delta = delta};
+    ExplorerOptions options{.algorithm = "hoeffding", .delta = delta};
     options.schedule.kind = schedule;
-    options.constants.regression.paper = true;
-    options.constants.regression.episodes = episodes;
+    options.confidence = "regression?constants=paper&episodes=" + std::to_string(episodes);
     return options;
 }
 
@@ -141,15 +142,16 @@ support::RandomSizes sizes_of(std::uint64_t seed) {
 /// Runs episodes one by one or in batches; visit(units, explorer, episodes of the policy) before each.
 template <class Visit>
 void run(const MixtureModel& truth, const Task& task, const ExplorerOptions& options, Visit visit) {
-    HoeffdingExplorer explorer(task, options);
+    Explorer explorer(task, options);
     CountSplittingDeployer system(truth, options.seed);
-    const std::int64_t episodes = options.constants.regression.episodes;
+    const std::int64_t episodes = support::regression_of(explorer).regression().constants().episodes;
     const double pooled = task.homogeneous ? static_cast<double>(task.horizon - 1) : 1.0;
     while (explorer.episodes() < episodes) {
         const Deployment deployment = explorer.ask();
         const std::int64_t some = std::min(deployment.episodes, episodes - explorer.episodes());
-        visit(PaperUnits(task, explorer.statistics(), pooled * static_cast<double>(episodes)), explorer,
-              some);
+        visit(PaperUnits(task, support::regression_of(explorer).statistics(),
+                         pooled * static_cast<double>(episodes)),
+              explorer, some);
         Counts counts(task.features, task.horizon);
         system.deploy(*deployment.policy, explorer.episodes(), some, counts);
         explorer.tell(counts);
@@ -172,7 +174,7 @@ TEST(Printed, CertificateIsFourTimesTheOptimisticValueInThePapersUnits) {
         ExplorerOptions options = paper_options(30'000'000, Schedule::Kind::growth);
         options.seed = seed;
         std::int64_t visits = 0;
-        run(truth, task, options, [&](const PaperUnits& units, HoeffdingExplorer& explorer, std::int64_t) {
+        run(truth, task, options, [&](const PaperUnits& units, Explorer& explorer, std::int64_t) {
             if (++visits % 40 != 1) return;
             const RewardFreeCertificate certificate = explorer.knowledge().certificate;
             ASSERT_EQ(certificate.candidates.size(), 1U);
@@ -191,20 +193,20 @@ TEST(Printed, RelaxedWidthsRaiseTheCertificate) {
         support::RandomSizes sizes = sizes_of(seed);
         sizes.successors = 3;
         const MixtureModel truth = support::random_model(seed, sizes);
-        for (const WidthMethod method : {WidthMethod::semidefinite, WidthMethod::l1}) {
+        for (const char* method : {"sdp", "l1"}) {
             ExplorerOptions options = paper_options(30'000'000, Schedule::Kind::growth);
             options.seed = seed;
-            options.constants.width = method;
+            options.confidence += std::string("&width=") + method;
             std::int64_t visits = 0;
             bool larger = false;
             run(truth, task_of(truth), options,
-                [&](const PaperUnits& units, HoeffdingExplorer& explorer, std::int64_t) {
+                [&](const PaperUnits& units, Explorer& explorer, std::int64_t) {
                     if (++visits % 40 != 1) return;
                     const double bound = explorer.knowledge().certificate.candidates[0].second;
                     EXPECT_GE(bound, 4 * units.start_value()) << "seed " << seed;
                     larger = larger || bound > 4.004 * units.start_value();
                 });
-            if (method == WidthMethod::l1) {
+            if (std::string_view(method) == "l1") {
                 EXPECT_TRUE(larger) << "seed " << seed;
             }
         }
@@ -217,7 +219,7 @@ TEST(Printed, OptimisticValuesAreAboveTheValueOfTheUncertaintyOnTheTrueSystem) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(20, 12); ++seed) {
         const MixtureModel truth = support::random_model(seed, sizes_of(seed));
         run(truth, 100'000'000, Schedule::Kind::growth, seed,
-            [&](const PaperUnits& units, HoeffdingExplorer&, std::int64_t) {
+            [&](const PaperUnits& units, Explorer&, std::int64_t) {
                 ASSERT_TRUE(units.covers(truth)) << "seed " << seed;
                 const Matrix uncertainty = units.uncertainty(truth);
                 EXPECT_GE((units.values() - uncertainty).minCoeff(), -1e-9) << "seed " << seed;
@@ -233,11 +235,11 @@ TEST(Printed, UncertaintyOfEveryPairNeverRises) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(20, 12); ++seed) {
         const MixtureModel truth = support::random_model(seed, sizes_of(seed));
         const Task task = task_of(truth);
-        const ValueRegression regression = value_regression(task, paper_options(200, Schedule::Kind::every));
+        const ValueRegression regression = value_regression(task, delta, {.paper = true, .episodes = 200});
         std::vector<double> units_before, before;
         run(truth, 200, Schedule::Kind::every, seed,
-            [&](const PaperUnits& units, HoeffdingExplorer& explorer, std::int64_t) {
-                const auto sets = regression.solve(explorer.statistics());
+            [&](const PaperUnits& units, Explorer& explorer, std::int64_t) {
+                const auto sets = regression.solve(support::regression_of(explorer).statistics());
                 std::vector<Matrix> metrics;
                 for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
                 WidthTable widths(regression.sets(), *task.features);
@@ -269,7 +271,7 @@ TEST(Printed, OptimisticValuesSumToNoMoreThanTheLemmaSays) {
         const auto K = static_cast<double>(episodes);
         double sum = 0;
         run(truth, episodes, Schedule::Kind::growth, seed,
-            [&](const PaperUnits& units, HoeffdingExplorer&, std::int64_t some) {
+            [&](const PaperUnits& units, Explorer&, std::int64_t some) {
                 sum += static_cast<double>(some) * units.start_value();
             });
         const BoundSetting setting = printed_setting(task_of(truth));
@@ -304,7 +306,7 @@ TEST(Printed, BaseModelsDividedByTheRootOfTheirNumberGiveTheSameBounds) {
         scaled.features = divided(*task.features);
         const std::int64_t episodes = 100'000;
         const ExplorerOptions options = paper_options(episodes, Schedule::Kind::growth);
-        HoeffdingExplorer one(task, options), other(scaled, options);
+        Explorer one(task, options), other(scaled, options);
         CountSplittingDeployer system(truth, seed);
         while (one.episodes() < episodes) {
             const Deployment deployment = one.ask();

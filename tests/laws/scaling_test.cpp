@@ -15,24 +15,24 @@
 namespace alidade::scaling_test {
 namespace {
 
-double episodes_to(Index features, Index horizon, double target, int seed, const char* without) {
+double episodes_to(Index features, Index horizon, double target, int seed, const char* confidence) {
     const Problem problem = make_builtin(
         "builtin:garnet?states=8&actions=3&successors=8&concentration=0.5&features=" +
         std::to_string(features) + "&horizon=" + std::to_string(horizon) + "&seed=" + std::to_string(seed));
     CountSplittingDeployer system(problem.true_model(), 1);
-    Constants constants;
-    constants.regression.sharpenings = sharpenings_without(without);
-    Exploration exploration(task_of(problem), find_explorer("hoeffding"),
-                            {.seed = 1, .schedule = parse_schedule("growth=0.05"), .constants = constants});
+    Exploration exploration(task_of(problem), {.algorithm = "hoeffding",
+                                               .confidence = confidence,
+                                               .seed = 1,
+                                               .schedule = parse_schedule("growth=0.05")});
     EXPECT_EQ(exploration.run(system, {.episodes = 2'000'000'000, .target = target}), Stopped::target);
     return static_cast<double>(exploration.explorer().episodes());
 }
 
-double median_episodes(Index features, Index horizon, double target, const char* without) {
+double median_episodes(Index features, Index horizon, double target, const char* confidence) {
     const int seeds = support::runs(1, 5);
     std::vector<double> found;
     for (int seed = 1; seed <= seeds; ++seed)
-        found.push_back(episodes_to(features, horizon, target, seed, without));
+        found.push_back(episodes_to(features, horizon, target, seed, confidence));
     std::ranges::sort(found);
     return found[found.size() / 2];
 }
@@ -53,7 +53,7 @@ TEST(Scaling, IsQuadraticInTheAccuracyButForLogarithms) {
     std::vector<double> inverse, episodes;
     for (const double epsilon : {1.0, 0.5, 0.25, 0.125}) {
         inverse.push_back(1 / epsilon);
-        episodes.push_back(median_episodes(3, 4, epsilon, "span"));
+        episodes.push_back(median_episodes(3, 4, epsilon, "regression?without=span"));
     }
     const double found = slope(inverse, episodes);
     EXPECT_GT(found, 1.95);
@@ -65,7 +65,7 @@ TEST(Scaling, IsAboutQuadraticInTheDimension) {
     std::vector<double> dimension, episodes;
     for (const Index d : {3, 5, 7, 9}) {
         dimension.push_back(static_cast<double>(d - 1));
-        episodes.push_back(median_episodes(d, 4, 0.5, "span"));
+        episodes.push_back(median_episodes(d, 4, 0.5, "regression?without=span"));
     }
     const double found = slope(dimension, episodes);
     EXPECT_GT(found, 1.4);
@@ -77,8 +77,8 @@ TEST(Scaling, InTheHorizonIsThatOfTheSumOfRangesAndLessWithTheSpan) {
     std::vector<double> horizon, plain, spanned;
     for (const Index steps : {3, 5, 8, 12}) {
         horizon.push_back(static_cast<double>(steps));
-        plain.push_back(median_episodes(3, steps, 0.5, "span"));
-        spanned.push_back(median_episodes(3, steps, 0.5, ""));
+        plain.push_back(median_episodes(3, steps, 0.5, "regression?without=span"));
+        spanned.push_back(median_episodes(3, steps, 0.5, "regression"));
     }
     const double without = slope(horizon, plain), with = slope(horizon, spanned);
     EXPECT_GT(without, 4.2);

@@ -30,7 +30,7 @@ struct Tally {
 void try_once(const Problem& problem, std::uint64_t seed, const char* algorithm, Tally& tally) {
     const MixtureModel truth = problem.true_model();
     CountSplittingDeployer system(truth, seed);
-    Exploration exploration(task_of(problem), find_explorer(algorithm), {.delta = 0.1, .seed = seed});
+    Exploration exploration(task_of(problem), {.algorithm = algorithm, .delta = 0.1, .seed = seed});
     bool covered = true;
     for (const std::int64_t episodes : {20, 200, 2000}) {
         exploration.run(system, {.episodes = episodes});
@@ -119,8 +119,9 @@ TEST(SignedFeatures, TheModelHandedOverIsAMemberOfItsOwnSets) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(60, 20); ++seed) {
         const Problem problem = seed % 4 == 3 ? hard_problem(3, 4, seed) : tight_problem(seed);
         CountSplittingDeployer system(problem.true_model(), seed);
-        Exploration exploration(task_of(problem), find_explorer(seed % 2 == 0 ? "hoeffding" : "uniform"),
-                                {.delta = 0.1, .seed = seed});
+        Exploration exploration(
+            task_of(problem),
+            {.algorithm = seed % 2 == 0 ? "hoeffding" : "uniform", .delta = 0.1, .seed = seed});
         for (const std::int64_t episodes : {1, 30, 1000}) {
             exploration.run(system, {.episodes = episodes});
             expect_member(exploration.best().mixture(), seed);
@@ -133,7 +134,7 @@ TEST(SignedFeatures, AreLearned) {
     double before = 0;
     for (const std::int64_t episodes : {1'000'000, 100'000'000}) {
         CountSplittingDeployer system(problem.true_model(), 1);
-        Exploration exploration(task_of(problem), find_explorer("hoeffding"), {.seed = 1});
+        Exploration exploration(task_of(problem), {.algorithm = "hoeffding", .seed = 1});
         exploration.run(system, {.episodes = episodes});
         const double bound = exploration.best().certificate.bound;
         // A hundred times the episodes: a tenth of the bound, but for the logarithm.
@@ -169,7 +170,7 @@ TEST(Pooling, KeepsCoverage) {
 
 std::int64_t episodes_to(const Problem& problem, double target, std::uint64_t seed) {
     CountSplittingDeployer system(problem.true_model(), seed);
-    Exploration exploration(task_of(problem), find_explorer("hoeffding"), {.seed = seed});
+    Exploration exploration(task_of(problem), {.algorithm = "hoeffding", .seed = seed});
     EXPECT_EQ(exploration.run(system, {.episodes = 10'000'000, .target = target}), Stopped::target);
     return exploration.explorer().episodes();
 }
@@ -191,7 +192,7 @@ TEST(InitialStep, LearnsTheSameBehindIt) {
     const Problem longer = with_initial_step(plain);
     const auto learned = [](const Problem& problem) {
         CountSplittingDeployer system(problem.true_model(), 5);
-        Exploration exploration(task_of(problem), find_explorer("uniform"), {.seed = 5});
+        Exploration exploration(task_of(problem), {.algorithm = "uniform", .seed = 5});
         exploration.run(system, {.episodes = 200'000});
         return exploration.best().mixture();
     };
@@ -214,8 +215,9 @@ TEST(Schedules, DifferInCostNotInValidity) {
         double every = 0;
         for (const char* schedule : {"every", "growth=0.1", "doubling", "growth=1"}) {
             CountSplittingDeployer system(truth, 1);
-            Exploration exploration(task_of(problem), find_explorer("hoeffding"),
-                                    {.seed = 1, .schedule = parse_schedule(schedule)});
+            Exploration exploration(
+                task_of(problem),
+                {.algorithm = "hoeffding", .seed = 1, .schedule = parse_schedule(schedule)});
             exploration.run(system, {.episodes = 4000});
             EXPECT_LE(exploration.explorer().replans(), exploration.explorer().replan_bound()) << schedule;
             const AuditResult result = audit(exploration.best(), truth, {.rewards = 30, .climb_steps = 10});

@@ -23,8 +23,9 @@ TEST(Stopping, RunsEndBeforeTheSharpBoundSaysTheyMust) {
             CountSplittingDeployer system(problem.true_model(), seed);
             Schedule schedule;
             schedule.kind = kind;
-            Exploration exploration(task_of(problem), find_explorer("hoeffding"),
-                                    {.delta = 0.05, .seed = seed, .schedule = schedule});
+            Exploration exploration(
+                task_of(problem),
+                {.algorithm = "hoeffding", .delta = 0.05, .seed = seed, .schedule = schedule});
             const auto budget = static_cast<std::int64_t>(most);
             EXPECT_EQ(exploration.run(system, {.episodes = budget, .target = target}), Stopped::target);
             EXPECT_LT(static_cast<double>(exploration.counts().episodes()), most / 5);

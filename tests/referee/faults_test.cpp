@@ -12,11 +12,11 @@ using referee::Case;
 
 constexpr const char* problem = "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=3&seed=5";
 
-const Case& sound(const std::string& algorithm, const std::string& constants) {
+const Case& sound(const std::string& algorithm, const std::string& confidence) {
     static std::map<std::string, Case> made;
-    auto& given = made[algorithm + constants];
+    auto& given = made[algorithm + " " + confidence];
     if (given.candidates.empty())
-        given = referee_cases::explored(make_builtin(problem), algorithm, constants, 2000, 3);
+        given = referee_cases::explored(make_builtin(problem), algorithm, confidence, 2000, 3);
     return given;
 }
 
@@ -38,27 +38,26 @@ double& candidate(Case& given, const std::string& name) {
 
 TEST(RefereeFaults, ACandidateThatIsOnePerCentTooSmallIsFound) {
     for (const char* name : {"model", "coupling", "span"})
-        expect_found(sound("hoeffding", "sharp"), name, [&](Case& given) { candidate(given, name) *= 0.99; });
+        expect_found(sound("hoeffding", ""), name, [&](Case& given) { candidate(given, name) *= 0.99; });
     for (const char* name : {"model", "coupling", "span", "trajectory-kl", "hybrid"})
-        expect_found(sound("likelihood", "sharp"), name,
-                     [&](Case& given) { candidate(given, name) *= 0.99; });
+        expect_found(sound("likelihood", ""), name, [&](Case& given) { candidate(given, name) *= 0.99; });
     // Of the search for `ltv` all that is below what the others prove is found.
-    expect_found(sound("likelihood", "sharp"), "ltv",
+    expect_found(sound("likelihood", ""), "ltv",
                  [](Case& given) { candidate(given, "ltv") = 0.99 * candidate(given, "hybrid"); });
 }
 
 TEST(RefereeFaults, ABoundOrMethodThatIsNotTheLeastCandidateIsFound) {
     for (const char* algorithm : {"hoeffding", "likelihood"}) {
-        expect_found(sound(algorithm, "sharp"), "bound", [](Case& given) { given.bound *= 0.99; });
-        expect_found(sound(algorithm, "sharp"), "method", [](Case& given) { given.bound *= 1.01; });
-        expect_found(sound(algorithm, "sharp"), "method",
+        expect_found(sound(algorithm, ""), "bound", [](Case& given) { given.bound *= 0.99; });
+        expect_found(sound(algorithm, ""), "method", [](Case& given) { given.bound *= 1.01; });
+        expect_found(sound(algorithm, ""), "method",
                      [](Case& given) { given.method = given.method == "model" ? "span" : "model"; });
     }
 }
 
 TEST(RefereeFaults, AChangedCountIsFound) {
-    expect_found(sound("hoeffding", "sharp"), "counts", [](Case& given) { ++given.counted.counts.front(); });
-    expect_found(sound("likelihood", "sharp"), "counts", [](Case& given) {
+    expect_found(sound("hoeffding", ""), "counts", [](Case& given) { ++given.counted.counts.front(); });
+    expect_found(sound("likelihood", ""), "counts", [](Case& given) {
         // From one successor to another: totals are the same, but not who leaves which state.
         for (std::int64_t& count : given.counted.counts)
             if (count > 0 && (&count)[1] > 0) {
@@ -67,32 +66,32 @@ TEST(RefereeFaults, AChangedCountIsFound) {
                 return;
             }
     });
-    expect_found(sound("likelihood", "sharp"), "evidence",
+    expect_found(sound("likelihood", ""), "evidence",
                  [](Case& given) { given.evidence.likelihood->counts.front() += 1; });
-    expect_found(sound("likelihood", "sharp"), "evidence", [](Case& given) {
+    expect_found(sound("likelihood", ""), "evidence", [](Case& given) {
         for (std::int64_t& count : given.evidence.likelihood->counts) count *= 2;  // twice the data
         given.evidence.likelihood->episodes *= 2;
     });
 }
 
 TEST(RefereeFaults, AScaledGramMatrixIsFound) {
-    expect_found(sound("hoeffding", "sharp"), "bound", [](Case& given) {
+    expect_found(sound("hoeffding", ""), "bound", [](Case& given) {
         for (double& element : given.evidence.regression->gram) element *= 0.9;
     });
-    expect_found(sound("hoeffding", "sharp"), "evidence", [](Case& given) {
+    expect_found(sound("hoeffding", ""), "evidence", [](Case& given) {
         for (double& element : given.evidence.regression->gram) element *= 1.1;
     });
     // Also where no memory of the run is left to compare with, if it is more than the counts allow.
-    expect_found(sound("hoeffding", "sharp"), "evidence", [](Case& given) {
+    expect_found(sound("hoeffding", ""), "evidence", [](Case& given) {
         given.latest.reset();
         for (double& element : given.evidence.regression->gram) element *= 10;
     });
 }
 
 TEST(RefereeFaults, AMovedMomentIsFound) {
-    expect_found(sound("hoeffding", "sharp"), "evidence",
+    expect_found(sound("hoeffding", ""), "evidence",
                  [](Case& given) { given.evidence.regression->moment.front() += 1; });
-    expect_found(sound("hoeffding", "sharp"), "evidence", [](Case& given) {
+    expect_found(sound("hoeffding", ""), "evidence", [](Case& given) {
         given.latest.reset();
         given.evidence.regression->moment.front() += 1e4;
     });
@@ -100,18 +99,18 @@ TEST(RefereeFaults, AMovedMomentIsFound) {
 
 TEST(RefereeFaults, ASmallerDeltaIsFound) {
     for (const char* algorithm : {"hoeffding", "likelihood"})
-        expect_found(sound(algorithm, "sharp"), "bound", [](Case& given) { given.delta = 0.05; });
-    expect_found(sound("likelihood", "sharp"), "method", [](Case& given) { given.delta = 0; });
+        expect_found(sound(algorithm, ""), "bound", [](Case& given) { given.delta = 0.05; });
+    expect_found(sound("likelihood", ""), "method", [](Case& given) { given.delta = 0; });
 }
 
 TEST(RefereeFaults, AChangedNumberOfEpisodesIsFound) {
-    expect_found(sound("hoeffding", "sharp"), "episodes", [](Case& given) { ++given.episodes; });
-    expect_found(sound("likelihood", "sharp"), "episodes", [](Case& given) { given.episodes = 10; });
-    expect_found(sound("hoeffding", "sharp"), "episodes",
+    expect_found(sound("hoeffding", ""), "episodes", [](Case& given) { ++given.episodes; });
+    expect_found(sound("likelihood", ""), "episodes", [](Case& given) { given.episodes = 10; });
+    expect_found(sound("hoeffding", ""), "episodes",
                  [](Case& given) { --given.evidence.regression->episodes; });
-    expect_found(sound("hoeffding", "sharp"), "episodes",
+    expect_found(sound("hoeffding", ""), "episodes",
                  [](Case& given) { ++given.evidence.regression->observations.front(); });
-    expect_found(sound("likelihood", "sharp"), "counts", [](Case& given) { ++given.counted.episodes; });
+    expect_found(sound("likelihood", ""), "counts", [](Case& given) { ++given.counted.episodes; });
 }
 
 TEST(RefereeFaults, MovedWeightsAreFound) {
@@ -122,7 +121,7 @@ TEST(RefereeFaults, MovedWeightsAreFound) {
         };
     };
     for (const char* algorithm : {"hoeffding", "likelihood"}) {
-        const Case& given = sound(algorithm, "sharp");
+        const Case& given = sound(algorithm, "");
         const double amount = given.weights[1] > 0.2 ? 0.1 : -0.1;
         expect_found(given, "bound", move(amount));
         expect_found(given, "weights", [](Case& other) { other.weights[0] += 0.1; });
@@ -130,41 +129,41 @@ TEST(RefereeFaults, MovedWeightsAreFound) {
 }
 
 TEST(RefereeFaults, AChangedProblemIsFound) {
-    expect_found(sound("likelihood", "sharp"), "problem", [](Case& given) { given.setting.phi[0] += 1e-6; });
-    expect_found(sound("likelihood", "sharp"), "problem",
+    expect_found(sound("likelihood", ""), "problem", [](Case& given) { given.setting.phi[0] += 1e-6; });
+    expect_found(sound("likelihood", ""), "problem",
                  [](Case& given) { given.setting.start[0].second = 0.5; });
-    expect_found(sound("hoeffding", "sharp"), "problem", [](Case& given) {
+    expect_found(sound("hoeffding", ""), "problem", [](Case& given) {
         given.setting.basis.resize(3);  // a direction is forgotten
         given.evidence.regression.reset();
         given.evidence.likelihood = given.counted;
         given.latest.reset();
     });
-    expect_found(sound("hoeffding", "sharp"), "counts", [](Case& given) {
+    expect_found(sound("hoeffding", ""), "counts", [](Case& given) {
         given.setting.start = {{given.setting.start[0].first == 0 ? 1 : 0, 1.0}};
     });
 }
 
 TEST(RefereeFaults, SetsOfBothKindsHaveHalfOfDeltaEach) {
-    const Case& given = sound("likelihood", "sharp, confidence regression,likelihood");
+    const Case& given = sound("likelihood", "regression,likelihood");
     expect_found(given, "bound", [](Case& other) { other.bound *= 0.99; });
     expect_found(given, "bound", [](Case& other) { other.delta *= 0.5; });
 }
 
 TEST(RefereeFaults, PredictionsThatAreTooGoodAreFound) {
-    const Case& given = sound("likelihood", "sharp, prequential");
+    const Case& given = sound("likelihood", "likelihood?prequential=true");
     expect_found(given, "evidence", [](Case& other) { other.evidence.predicted[0] = 0; });
     expect_found(given, "evidence", [](Case& other) { other.evidence.predicted[0] -= 1; });
 }
 
 TEST(RefereeFaults, WhatIsNotKnownIsNotConfirmed) {
-    Case given = sound("likelihood", "sharp");
+    Case given = sound("likelihood", "");
     given.candidates.emplace_back("oracle", 0.001);
     given.bound = 0.001;
     given.method = "oracle";
     const auto findings = referee::examine(given);
     EXPECT_EQ(referee_cases::finding(findings, "oracle").verdict, referee::Verdict::not_checked);
     EXPECT_EQ(referee_cases::finding(findings, "bound").verdict, referee::Verdict::not_checked);
-    given = sound("likelihood", "sharp");
+    given = sound("likelihood", "");
     given.weights.pop_back();
     EXPECT_THROW(referee::examine(given), InvalidArgument);
 }

@@ -15,10 +15,10 @@ inline constexpr double delta = 0.1;
 
 /// What a run of a problem would have stored and claimed.
 inline referee::Case explored(const Problem& problem, const std::string& algorithm,
-                              const std::string& constants, std::int64_t episodes, std::uint64_t seed) {
+                              const std::string& confidence, std::int64_t episodes, std::uint64_t seed) {
     CountSplittingDeployer system(problem.true_model(), seed);
-    Exploration exploration(task_of(problem), find_explorer(algorithm),
-                            {.delta = delta, .seed = seed, .constants = parse_constants(constants)});
+    Exploration exploration(task_of(problem),
+                            {.algorithm = algorithm, .confidence = confidence, .delta = delta, .seed = seed});
     const Stopped stopped = exploration.run(system, {.episodes = episodes});
     const Knowledge& best = exploration.best();
     RunResult result;

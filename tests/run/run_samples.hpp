@@ -12,7 +12,7 @@ namespace alidade::testing {
 inline RunOptions sample_options() {
     RunOptions options;
     options.algorithm = "uniform";
-    options.constants = "paper";
+    options.confidence = "regression?constants=paper&episodes=100";
     options.delta = 1.0 / 3;
     options.seed = std::numeric_limits<std::uint64_t>::max() - 1;
     options.schedule = {Schedule::Kind::doubling, 0.3, 0.07};

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "alidade/explore/constants.hpp"
+#include "alidade/explore/fisher_bonus.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/tangent_space.hpp"
 

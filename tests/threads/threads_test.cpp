@@ -13,8 +13,8 @@
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/value_bounds.hpp"
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/formats/layered_view.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
@@ -39,13 +39,13 @@ struct Explored {
 Explored explored(const std::string& name, int threads, std::uint64_t seed = 1) {
     const Problem problem = make_builtin(wide);
     CountSplittingDeployer system(problem.true_model(), seed);
-    Exploration exploration(task_of(problem), find_explorer(name), {.seed = seed, .threads = threads});
+    Exploration exploration(task_of(problem), {.algorithm = name, .seed = seed, .threads = threads});
     exploration.run(system, {.episodes = support::repetitions(300)});
     return {exploration.memory(), exploration.counts()};
 }
 
 TEST(Threads, GiveEveryExplorerTheSameBytes) {
-    for (const ExplorerEntry& entry : explorers()) {
+    for (const BehaviourEntry& entry : behaviours()) {
         const Explored one = explored(entry.name, 1);
         EXPECT_EQ(explored(entry.name, 2), one) << entry.name;
         EXPECT_EQ(explored(entry.name, 4), one) << entry.name;
@@ -179,7 +179,7 @@ TEST(Threads, ReadARunThatAnotherOneWrites) {
     const Problem problem = make_builtin("builtin:chain");
     RunStore writer = RunStore::create(folder, problem, "builtin:chain", {});
     CountSplittingDeployer system(problem.true_model(), 1);
-    Exploration exploration(task_of(problem), find_explorer("likelihood"), {});
+    Exploration exploration(task_of(problem), {.algorithm = "likelihood"});
     exploration.run(system, {.episodes = 1});
     writer.save({exploration.memory(), exploration.counts()});
     std::thread reader([&] {

@@ -2,13 +2,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/run_contradiction.hpp"
 #include "alidade/model/task.hpp"
@@ -63,7 +61,7 @@ struct Timings {
 /// between batches and taken up again, and then equals one that was never stopped.
 class Exploration {
 public:
-    Exploration(const Task& task, const ExplorerEntry& algorithm, const ExplorerOptions& options);
+    Exploration(const Task& task, const ExplorerOptions& options);
 
     /// Runs until the target, the budget or an interruption; may be called again with a larger budget or
     /// a smaller target. Throws ModelContradiction if the data contradict the model, after all that was seen
@@ -71,7 +69,7 @@ public:
     /// An episode with a transition that no base model can produce is counted as one without transitions.
     Stopped run(Deployer& system, const ExploreOptions& options);
 
-    const Explorer& explorer() const noexcept { return *explorer_; }
+    const Explorer& explorer() const noexcept { return explorer_; }
     /// All transitions counted.
     const Counts& counts() const noexcept { return counts_; }
     /// What contradicted the model first, since this object was made or took up a memory.
@@ -109,9 +107,7 @@ private:
     const Iterate& handed_over();
 
     Task task_;
-    const ExplorerEntry& algorithm_;
-    ExplorerOptions options_;
-    std::unique_ptr<Explorer> explorer_;
+    Explorer explorer_;
     Counts counts_, batch_;
     Iterate scheduled_;               // the best of the certificates that the schedule asked for
     std::optional<Iterate> final_;    // and of the one at the end of run()

@@ -1,74 +1,98 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "alidade/certify/knowledge.hpp"
-#include "alidade/explore/constants.hpp"
+#include "alidade/explore/behaviour.hpp"
+#include "alidade/explore/deployment.hpp"
 #include "alidade/explore/schedule.hpp"
+#include "alidade/explore/set_source.hpp"
+#include "alidade/explore/snapshot.hpp"
 #include "alidade/model/counts.hpp"
-#include "alidade/model/policy.hpp"
+#include "alidade/model/task.hpp"
 
 namespace alidade {
 
-/// One experiment: a policy and how many episodes to run it for.
-struct Deployment {
-    std::shared_ptr<const Policy> policy;
-    std::int64_t episodes = 1;  ///< fewer may be run, never more
-};
-
-/// Named arrays: how an explorer's memory is written down and read back.
-struct Snapshot {
-    std::map<std::string, std::vector<double>> numbers;
-    std::map<std::string, std::vector<std::int64_t>> integers;
-    std::map<std::string, std::vector<std::uint8_t>> bytes;
-
-    bool operator==(const Snapshot&) const = default;
-};
-
-/// Options that every explorer understands.
+/// How to explore, and what to claim afterwards.
 struct ExplorerOptions {
+    /// "NAME" or "NAME?parameter=value&..." of behaviours(); empty: the task's default.
+    std::string algorithm = {};
+    /// The sets that certificates rest on, of set_sources(), with commas between; empty: the algorithm's own.
+    /// Several share delta evenly. To be said before any data are seen.
+    std::string confidence = {};
     double delta = 0.1;      ///< failure probability of everything claimed, in (0, 1)
-    std::uint64_t seed = 0;  ///< of the explorer's own draws (ties)
-    Schedule schedule;       ///< when to replan
+    std::uint64_t seed = 0;  ///< of the behaviour's own draws (ties)
+    Schedule schedule = {};  ///< when to replan
     int threads = 1;         ///< at least one; results do not depend on it
-    Constants constants;     ///< of the regression
 };
 
-/// Decides where to look next. Ask for a deployment, run it, tell what was counted. Which experiments
-/// it chooses is a matter of taste; what `knowledge` claims is not.
+/// The same options with algorithm and confidence spelled out in one way: defaults are named, parameters that
+/// say no more than the defaults are left out. Equal explorations have equal texts. Throws InvalidArgument
+/// naming what is unknown.
+ExplorerOptions canonical(ExplorerOptions options, const Task& task);
+
+/// Decides where to look next and says what is known: one behaviour and any number of sources of confidence
+/// sets. Ask for a deployment, run it, tell what was counted.
 class Explorer {
 public:
-    virtual ~Explorer() = default;
+    /// By the catalogues. Throws InvalidArgument naming what is wrong, or why a task is refused.
+    Explorer(const Task& task, const ExplorerOptions& options);
 
     /// The next experiment. Asking twice without telling gives the same one. Throws ModelContradiction if the
     /// data leave no model to plan with.
-    virtual Deployment ask() = 0;
+    Deployment ask();
     /// The last policy once more, for those who go on although `ask` finds the model contradicted. Throws
     /// InvalidArgument if there was none.
-    virtual Deployment repeat() const = 0;
+    Deployment repeat() const { return behaviour_->repeat(); }
     /// What the experiment showed: counts of the deployment asked for, and of nothing else. They are taken up
     /// whatever they show; `ask` and `knowledge` judge them.
-    virtual void tell(const Counts& counts) = 0;
+    void tell(const Counts& counts);
     /// The learned model and its certificate now. Throws ModelContradiction if the data rule out the
     /// model. Does not change what is asked next.
-    virtual Knowledge knowledge() = 0;
+    Knowledge knowledge() const;
 
-    virtual std::int64_t episodes() const = 0;  ///< told so far
-    virtual std::int64_t replans() const = 0;   ///< policies computed, the first included
-    /// At least `replans`, known from the data, the schedule and the number of batches that were cut short
-    /// (where a run was extended) alone [theory §3e].
-    virtual std::int64_t replan_bound() const = 0;
+    std::int64_t episodes() const { return behaviour_->episodes(); }  ///< told so far
+    std::int64_t replans() const { return behaviour_->replans(); }  ///< policies computed, the first included
+    /// At least `replans`; see Behaviour::replan_bound.
+    std::int64_t replan_bound() const { return behaviour_->replan_bound(); }
+    /// Whether the best of a run's certificates is handed over, not the last.
+    bool keeps_best() const;
 
-    /// What `knowledge` rests on, and nothing more: the catalogue recomputes it from this.
-    virtual Snapshot evidence() const = 0;
+    const Behaviour& behaviour() const noexcept { return *behaviour_; }
+    /// The sources that certificates rest on.
+    const std::vector<std::shared_ptr<SetSource>>& sources() const noexcept { return sources_; }
+    const ExplorerOptions& options() const noexcept { return options_; }
+
+    /// What `knowledge` rests on, and nothing more.
+    Snapshot evidence() const;
+    /// The knowledge that an explorer's evidence supports, with more effort than there is on the way.
+    Knowledge recompute(const Snapshot& evidence) const;
     /// Everything: an explorer restored from it goes on as this one would.
-    virtual Snapshot memory() const = 0;
+    Snapshot memory() const;
     /// Takes up a memory. Throws InvalidArgument if it does not fit.
-    virtual void restore(const Snapshot& memory) = 0;
+    void restore(const Snapshot& memory);
+
+private:
+    Knowledge combine(const WidthOptions& effort, std::vector<Knowledge> parts) const;
+    /// All sources by name: those that certificates rest on, and the one that the behaviour plans with.
+    std::vector<std::pair<std::string, SetSource*>> all_sources() const;
+
+    Task task_;
+    ExplorerOptions options_;
+    std::vector<std::string> names_;  // of sources_
+    std::vector<std::shared_ptr<SetSource>> sources_;
+    std::string own_;  // name of the behaviour's source
+    std::unique_ptr<Behaviour> behaviour_;
 };
+
+/// The knowledge that evidence supports, without an explorer to hand: Explorer(task, options).recompute.
+Knowledge recompute(const Task& task, const Snapshot& evidence, const ExplorerOptions& options);
+
+/// What counts teach, whoever collected them and however: a model, and sets that hold for any data
+/// [likelihood §7]. Throws InvalidArgument where the likelihood gives no bound.
+Knowledge learn(const Task& task, const Counts& counts, double delta = 0.1);
 
 }  // namespace alidade

@@ -19,8 +19,8 @@ namespace alidade {
 
 /// What a run was asked to do. Two runs of one problem with equal options are the same run.
 struct RunOptions {
-    std::string algorithm = "hoeffding";
-    std::string constants = "sharp";
+    std::string algorithm = "hoeffding";    ///< canonical, as ExplorerOptions has it
+    std::string confidence = "regression";  ///< likewise
     double delta = 0.1;
     std::uint64_t seed = 0;
     Schedule schedule;

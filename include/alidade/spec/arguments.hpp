@@ -6,12 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "alidade/spec/request.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
 
 /// What a parameter takes.
-enum class ParameterKind { integer, real, text, integer_list };
+enum class ParameterKind {
+    integer,
+    real,
+    text,          ///< one of `choices`
+    integer_list,  ///< with commas between
+    text_list,     ///< any of `choices` with "+" between; by default none
+};
 
 /// One documented parameter of something that is asked for by name (a family of problems, a planner). Every
 /// parameter has a default. What comes in variants has a text parameter "variant", and may list a name more
@@ -44,6 +51,9 @@ public:
     double real(std::string_view name) const;
     const std::string& text(std::string_view name) const;
     std::vector<Index> integers(std::string_view name) const;
+    std::vector<std::string> texts(std::string_view name) const;
+    /// Whether a text parameter is "true".
+    bool flag(std::string_view name) const { return text(name) == "true"; }
     /// The value if given, otherwise `derived`.
     Index integer_or(std::string_view name, Index derived) const {
         return given(name) ? integer(name) : derived;
@@ -54,5 +64,15 @@ private:
     std::map<std::string, std::string, std::less<>> values_;
     std::set<std::string, std::less<>> given_;
 };
+
+/// A parameter with choices, the first of which is the default.
+RequestParameter word_parameter(std::string name, std::vector<std::string> choices, std::string meaning);
+/// false by default, or true.
+RequestParameter flag_parameter(std::string name, std::string meaning);
+
+/// The request without what says no more than the defaults do, so that equal requests are equal texts. Throws
+/// as RequestArguments does.
+Request canonical(const Request& request, std::string_view where,
+                  const std::vector<RequestParameter>& parameters);
 
 }  // namespace alidade

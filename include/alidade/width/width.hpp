@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "alidade/types.hpp"
@@ -41,6 +42,9 @@ enum class WidthMethod {
     semidefinite,  ///< by the semidefinite bound alone: within sqrt(pi/2)
     l1,            ///< by the paper's L1 relaxation: within sqrt(p); for comparison
 };
+
+/// "exact", "sdp" or "l1". Throws InvalidArgument with what is allowed.
+WidthMethod parse_width_method(std::string_view text);
 
 struct WidthOptions {
     WidthMethod method = WidthMethod::exact;

@@ -1,88 +1,95 @@
-#include "alidade/explore/catalogue.hpp"
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "alidade/error.hpp"
-#include "alidade/explore/combined.hpp"
-#include "alidade/explore/hoeffding.hpp"
-#include "alidade/explore/likelihood.hpp"
+#include "alidade/explore/behaviour.hpp"
+#include "alidade/explore/fisher_behaviour.hpp"
+#include "alidade/explore/optimistic_behaviour.hpp"
+#include "alidade/spec/nearest_name.hpp"
 
 namespace alidade {
 
 namespace {
 
-using Make = std::function<std::unique_ptr<Explorer>(const Task&, const ExplorerOptions&)>;
-
-/// The algorithm, with other confidence sets than its own where they are asked for.
-ExplorerEntry with_choice(ExplorerEntry entry) {
-    entry.make = [make = Make(entry.make), own = entry.own](
-                     const Task& task, const ExplorerOptions& options) -> std::unique_ptr<Explorer> {
-        const ConfidenceChoice choice = options.constants.confidence;
-        if (choice == ConfidenceChoice::own) return make(task, options);
-        return std::make_unique<CombinedExplorer>(task, options, own, make);
-    };
-    entry.recompute = [recompute = entry.recompute](const Task& task, const Snapshot& evidence,
-                                                    const ExplorerOptions& options) {
-        if (options.constants.confidence == ConfidenceChoice::own) return recompute(task, evidence, options);
-        return recompute_combined(task, evidence, options);
-    };
-    return entry;
+/// The source as the kind that the catalogue made it.
+template <class Kind>
+std::shared_ptr<Kind> source_as(const std::shared_ptr<SetSource>& source) {
+    auto result = std::dynamic_pointer_cast<Kind>(source);
+    ensures(result != nullptr, "an algorithm was given a source of another kind than its entry says");
+    return result;
 }
 
-template <ActionRule rule>
-std::unique_ptr<Explorer> make_regression(const Task& task, const ExplorerOptions& options) {
-    return std::make_unique<HoeffdingExplorer>(task, options, rule);
+std::unique_ptr<Behaviour> make_fisher(const BehaviourSetting& setting,
+                                       const std::shared_ptr<SetSource>& source,
+                                       const RequestArguments& arguments) {
+    const std::string& bonus = arguments.text("bonus");
+    if (bonus == "none") return std::make_unique<UniformBehaviour>(setting, source);
+    return std::make_unique<FisherBehaviour>(setting, source_as<LikelihoodSource>(source),
+                                             bonus == "gain"       ? FisherBonus::gain
+                                             : bonus == "leverage" ? FisherBonus::leverage
+                                                                   : FisherBonus::sqrt);
 }
 
-std::string no_refusal(const Task&) {
-    return {};
+std::unique_ptr<Behaviour> make_optimistic(const BehaviourSetting& setting,
+                                           const std::shared_ptr<SetSource>& source,
+                                           const RequestArguments& arguments) {
+    return std::make_unique<OptimisticBehaviour>(
+        setting, source_as<RegressionSource>(source),
+        arguments.text("ties") == "first" ? Ties::first : Ties::unclipped);
+}
+
+std::unique_ptr<Behaviour> make_uniform(const BehaviourSetting& setting,
+                                        const std::shared_ptr<SetSource>& source, const RequestArguments&) {
+    return std::make_unique<UniformBehaviour>(setting, source);
 }
 
 }  // namespace
 
-const std::vector<ExplorerEntry>& explorers() {
-    static const std::vector<ExplorerEntry> entries = {
-        with_choice(
-            {.name = "likelihood",
-             .summary = "Fisher-information bonuses with likelihood confidence sets; base models only",
-             .constants = {"sharp"},
-             .own = ConfidenceChoice::likelihood,
-             .refusal = likelihood_refusal,
-             .make =
-                 [](const Task& task, const ExplorerOptions& options) {
-                     return std::make_unique<LikelihoodExplorer>(task, options);
-                 },
-             .recompute = recompute_likelihood}),
-        with_choice({.name = "hoeffding",
-                     .summary = "value-targeted regression with Hoeffding bonuses: the paper's Algorithm 1",
-                     .constants = {"sharp", "paper"},
-                     .own = ConfidenceChoice::regression,
-                     .refusal = no_refusal,
-                     .make = make_regression<ActionRule::optimistic>,
-                     .recompute = recompute_hoeffding}),
-        with_choice({.name = "uniform",
-                     .summary = "uniform random actions, the baseline; the same regression and certificate",
-                     .constants = {"sharp", "paper"},
-                     .own = ConfidenceChoice::regression,
-                     .refusal = no_refusal,
-                     .make = make_regression<ActionRule::uniform>,
-                     .recompute = recompute_hoeffding}),
+const std::vector<BehaviourEntry>& behaviours() {
+    static const std::vector<BehaviourEntry> entries = {
+        {.name = "likelihood",
+         .summary = "Fisher-information bonuses with likelihood confidence sets; base models only.",
+         .parameters = {word_parameter("bonus", {"sqrt", "gain", "leverage", "none"},
+                                       "what a visit is worth; none: uniformly random actions")},
+         .source = "likelihood",
+         .make = make_fisher},
+        {.name = "hoeffding",
+         .summary = "Value-targeted regression with Hoeffding bonuses: the paper's Algorithm 1.",
+         .parameters = {word_parameter(
+             "ties", {"unclipped", "first"},
+             "among actions that clipped values do not tell apart: the value before it "
+             "was clipped decides, or the first as printed")},
+         .source = "regression",
+         .make = make_optimistic},
+        {.name = "uniform",
+         .summary = "Uniform random actions, the baseline; the same regression and certificate.",
+         .parameters = {},
+         .source = "regression",
+         .make = make_uniform},
     };
     return entries;
 }
 
-const ExplorerEntry& default_explorer(const Task& task) {
-    return *std::ranges::find_if(explorers(),
-                                 [&](const ExplorerEntry& entry) { return entry.refusal(task).empty(); });
+const BehaviourEntry& default_behaviour(const Task& task) {
+    return *std::ranges::find_if(behaviours(),
+                                 [&](const BehaviourEntry& entry) { return entry.refusal(task).empty(); });
 }
 
-const ExplorerEntry& find_explorer(std::string_view name) {
-    std::string names;
-    for (const ExplorerEntry& entry : explorers()) {
+const BehaviourEntry& find_behaviour(std::string_view name) {
+    std::vector<std::string> names;
+    for (const BehaviourEntry& entry : behaviours()) {
         if (entry.name == name) return entry;
-        names += (names.empty() ? "" : ", ") + entry.name;
+        names.push_back(entry.name);
     }
-    throw InvalidArgument(fmt::format("unknown algorithm '{}'; must be one of {}", name, names));
+    throw InvalidArgument(fmt::format("unknown algorithm '{}'{}; must be one of {}", name,
+                                      suggestion(std::string(name), names), fmt::join(names, ", ")));
+}
+
+Request canonical_behaviour(std::string_view text) {
+    const Request request = parse_request(text, text);
+    const BehaviourEntry& entry = find_behaviour(request.name);
+    return canonical(request, fmt::format("algorithm {}", entry.name), entry.parameters);
 }
 
 }  // namespace alidade

@@ -62,29 +62,25 @@ std::string to_string(Stopped stopped) {
     return "interrupted";
 }
 
-Exploration::Exploration(const Task& task, const ExplorerEntry& algorithm, const ExplorerOptions& options)
+Exploration::Exploration(const Task& task, const ExplorerOptions& options)
     : task_(task),
-      algorithm_(algorithm),
-      options_(options),
-      explorer_(algorithm.make(task, options)),
+      explorer_(task, options),
       counts_(task.features, task.horizon),
       batch_(task.features, task.horizon) {}
 
 bool Exploration::certificate_due(bool new_policy) const {
     if (!scheduled_.knowledge) return true;
-    const auto now = static_cast<double>(explorer_->episodes()), last = static_cast<double>(certified_at_);
+    const auto now = static_cast<double>(explorer_.episodes()), last = static_cast<double>(certified_at_);
     if (now <= last) return false;
     return now >= (1 + certificate_growth) * last || (new_policy && now >= (1 + policy_growth) * last);
 }
 
 bool Exploration::take_if_better(Iterate& iterate) {
-    Knowledge knowledge = explorer_->knowledge();
+    Knowledge knowledge = explorer_.knowledge();
     const double bound = least_candidate(knowledge.certificate);
     // Ties go to the latest [design decision 3]. The paper hands over the last [paper, Alg. 1 line 19].
-    const RegressionConstants& constants = options_.constants.regression;
-    const bool best = !constants.paper && constants.sharpenings.best_iterate;
-    if (iterate.knowledge && best && bound > iterate.bound) return false;
-    iterate = {std::move(knowledge), explorer_->evidence(), bound};
+    if (iterate.knowledge && explorer_.keeps_best() && bound > iterate.bound) return false;
+    iterate = {std::move(knowledge), explorer_.evidence(), bound};
     return true;
 }
 
@@ -95,7 +91,7 @@ bool Exploration::judged(bool despite, const Action& action) {
         return true;
     } catch (const ModelContradiction& error) {
         if (!contradiction_)
-            contradiction_ = {ContradictionKind::empty_confidence_set, error.what(), explorer_->episodes()};
+            contradiction_ = {ContradictionKind::empty_confidence_set, error.what(), explorer_.episodes()};
         if (!despite) throw;
         return false;
     }
@@ -104,7 +100,7 @@ bool Exploration::judged(bool despite, const Action& action) {
 Deployment Exploration::next(bool despite) {
     const Watch planning(timings_.plan);
     Deployment deployment;
-    if (!judged(despite, [&] { deployment = explorer_->ask(); })) deployment = explorer_->repeat();
+    if (!judged(despite, [&] { deployment = explorer_.ask(); })) deployment = explorer_.repeat();
     return deployment;
 }
 
@@ -113,8 +109,8 @@ void Exploration::certify(bool despite) {
     // Without an earlier certificate there is nothing to hand over.
     const bool certified =
         judged(despite && scheduled_.knowledge.has_value(), [&] { take_if_better(scheduled_); });
-    certified_at_ = explorer_->episodes();
-    if (certified) trace_.push_back({certified_at_, scheduled_.bound, explorer_->replans()});
+    certified_at_ = explorer_.episodes();
+    if (certified) trace_.push_back({certified_at_, scheduled_.bound, explorer_.replans()});
 }
 
 Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
@@ -128,11 +124,11 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
         return options.target && std::min(bound, static_cast<double>(task_.horizon)) <= *options.target;
     };
     while (true) {
-        const std::int64_t replans = explorer_->replans();
+        const std::int64_t replans = explorer_.replans();
         const Deployment deployment = next(options.despite_contradiction);
-        if (certificate_due(explorer_->replans() != replans)) certify(options.despite_contradiction);
+        if (certificate_due(explorer_.replans() != replans)) certify(options.despite_contradiction);
         const bool target = met(scheduled_.bound);
-        const std::int64_t left = options.episodes - explorer_->episodes();
+        const std::int64_t left = options.episodes - explorer_.episodes();
         if (target || left <= 0 || (options.interrupted && options.interrupted())) {
             if (options.ending) options.ending();
             finish(options.despite_contradiction);
@@ -141,7 +137,7 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
         }
         advance(system, deployment, std::min(left, deployment.episodes), options.despite_contradiction);
         if (options.observe)
-            options.observe({explorer_->episodes(), explorer_->replans(),
+            options.observe({explorer_.episodes(), explorer_.replans(),
                              std::min(scheduled_.bound, static_cast<double>(task_.horizon)),
                              watch.seconds()});
     }
@@ -153,16 +149,16 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
     std::exception_ptr contradicted;
     try {
         const Watch simulation(timings_.simulate);
-        system.deploy(*deployment.policy, explorer_->episodes(), episodes, batch_);
+        system.deploy(*deployment.policy, explorer_.episodes(), episodes, batch_);
     } catch (const ModelContradiction& error) {
         // The episode that showed it was run as well: it is not to be run again by those who go on.
         batch_.add_episodes(1);
-        if (!contradiction_) contradiction_ = impossible(error, explorer_->episodes() + batch_.episodes());
+        if (!contradiction_) contradiction_ = impossible(error, explorer_.episodes() + batch_.episodes());
         contradicted = std::current_exception();
     }
     {
         const Watch planning(timings_.plan);
-        explorer_->tell(batch_);
+        explorer_.tell(batch_);
         counts_ += batch_;
     }
     if (contradicted && !despite) std::rethrow_exception(contradicted);
@@ -174,8 +170,8 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
 void Exploration::finish(bool despite) {
     const Watch watch(timings_.certify);
     final_ = scheduled_;
-    if (explorer_->episodes() != certified_at_) judged(despite, [&] { take_if_better(*final_); });
-    judged(despite, [&] { final_->knowledge = algorithm_.recompute(task_, final_->evidence, options_); });
+    if (explorer_.episodes() != certified_at_) judged(despite, [&] { take_if_better(*final_); });
+    judged(despite, [&] { final_->knowledge = explorer_.recompute(final_->evidence); });
 }
 
 const Exploration::Iterate& Exploration::handed_over() {
@@ -193,11 +189,9 @@ const Snapshot& Exploration::best_evidence() {
 }
 
 Snapshot Exploration::memory() {
-    Snapshot record = explorer_->memory();
+    Snapshot record = explorer_.memory();
     if (!scheduled_.knowledge) return record;
-    for (const auto& [name, values] : scheduled_.evidence.numbers) record.numbers["best." + name] = values;
-    for (const auto& [name, values] : scheduled_.evidence.integers) record.integers["best." + name] = values;
-    for (const auto& [name, values] : scheduled_.evidence.bytes) record.bytes["best." + name] = values;
+    record.add("best.", scheduled_.evidence);
     record.numbers["best_bound"] = {scheduled_.bound};
     record.integers["certified_at"] = {certified_at_};
     for (const TracePoint& point : trace_) {
@@ -208,33 +202,19 @@ Snapshot Exploration::memory() {
     return record;
 }
 
-namespace {
-
-template <class T>
-void take_prefixed(const std::map<std::string, std::vector<T>>& from,
-                   std::map<std::string, std::vector<T>>& to) {
-    constexpr std::string_view prefix = "best.";
-    for (const auto& [name, values] : from)
-        if (name.starts_with(prefix)) to[name.substr(prefix.size())] = values;
-}
-
-}  // namespace
-
 void Exploration::restore(const Snapshot& memory, Counts counts) {
-    explorer_->restore(memory);
-    expects(counts.shape() == counts_.shape() && counts.episodes() == explorer_->episodes(),
+    explorer_.restore(memory);
+    expects(counts.shape() == counts_.shape() && counts.episodes() == explorer_.episodes(),
             "the stored counts are of {} episodes, the stored explorer of {}; the run is damaged",
-            counts.episodes(), explorer_->episodes());
+            counts.episodes(), explorer_.episodes());
     counts_ = std::move(counts);
     scheduled_ = {};
     final_.reset();
     trace_.clear();
     contradiction_.reset();
     if (!memory.numbers.contains("best_bound")) return;
-    take_prefixed(memory.numbers, scheduled_.evidence.numbers);
-    take_prefixed(memory.integers, scheduled_.evidence.integers);
-    take_prefixed(memory.bytes, scheduled_.evidence.bytes);
-    scheduled_.knowledge = algorithm_.recompute(task_, scheduled_.evidence, options_);
+    scheduled_.evidence = memory.part("best.");
+    scheduled_.knowledge = explorer_.recompute(scheduled_.evidence);
     scheduled_.bound = memory.numbers.at("best_bound").at(0);
     certified_at_ = memory.integers.at("certified_at").at(0);
     const auto& episodes = memory.integers.at("trace.episodes");

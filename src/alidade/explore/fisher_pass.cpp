@@ -343,7 +343,6 @@ std::vector<double> FisherPass::scratch() const {
 
 void FisherPass::bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
                          std::span<double> bonus) const {
-    if (known.bonus == FisherBonus::none) return;
     const Index d = features_, p = dimension_;
     Vector inverse_diagonal(p);
     for (Index i = 0; i < p; ++i) inverse_diagonal[i] = 1 / (*known.factor)(i, i);

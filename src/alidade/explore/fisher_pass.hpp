@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "alidade/explore/constants.hpp"
+#include "alidade/explore/fisher_bonus.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/lanes.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -39,7 +39,7 @@ public:
     std::vector<double> scratch() const;
 
     /// bonus[pair], for the pairs of the chunk, from the eigenvalues of J^-1 I, where
-    /// I = sum_j psi_j psi_j' / P_j is the information of a visit. Nothing for FisherBonus::none.
+    /// I = sum_j psi_j psi_j' / P_j is the information of a visit.
     void bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
                  std::span<double> bonus) const;
 

@@ -1,7 +1,10 @@
-#include "alidade/explore/likelihood.hpp"
+#include <algorithm>
+
+#include "alidade/explore/likelihood_source.hpp"
+#include "handed_over.hpp"
 #include "record_field.hpp"
 
-// How the likelihood explorer is written down and read back.
+// How likelihood sources are written down, read back, and asked for by name.
 namespace alidade {
 
 using detail::field;
@@ -41,58 +44,63 @@ Snapshot likelihood_evidence(const Counts& counts) {
     return record;
 }
 
-Snapshot LikelihoodExplorer::evidence() const {
+Snapshot LikelihoodSource::evidence() const {
     Snapshot record = likelihood_evidence(counts_);
-    if (options_.constants.prequential) record.numbers["predicted"] = predicted_;
+    if (options_.prequential) record.numbers["predicted"] = predicted_;
     return record;
 }
 
-Snapshot LikelihoodExplorer::memory() const {
+Snapshot LikelihoodSource::memory() const {
     Snapshot record = evidence();
-    record.integers["progress"] = {replans_, replan_due_ ? 1 : 0, policy_ ? 1 : 0};
-    detail::write_cut(cut_, options_.schedule, counts_.episodes(), record);
+    record.integers["refreshed"] = {smoothed_.empty() ? 0 : 1, due_ ? 1 : 0};
     write_weights(smoothed_, record.numbers["smoothed"]);
     record.numbers["log_det"] = log_det_;
-    auto& actions = record.integers["actions"];
-    if (policy_ && policy_->is_deterministic())
-        actions.assign(policy_->actions().begin(), policy_->actions().end());
     return record;
 }
 
-void LikelihoodExplorer::restore(const Snapshot& memory) {
+void LikelihoodSource::restore(const Snapshot& memory) {
     read_counts(memory, counts_);
-    if (options_.constants.prequential) predicted_ = field(memory.numbers, "predicted", predicted_.size());
-    const auto& progress = field(memory.integers, "progress", 3);
-    replans_ = progress[0];
-    replan_due_ = progress[1] != 0;
-    cut_ = detail::read_cut(memory, options_.schedule, counts_.episodes(), replans_);
-    policy_.reset();
-    const Index sets = confidence_sets(task_.horizon, task_.homogeneous), d = task_.features->features();
-    const bool planned = progress[2] != 0;
-    const std::size_t numbers = planned ? at(sets * d) : 0;
-    smoothed_ = read_weights(field(memory.numbers, "smoothed", numbers), d);
-    log_det_ = field(memory.numbers, "log_det", planned ? at(sets) : 0);
+    if (options_.prequential) predicted_ = field(memory.numbers, "predicted", predicted_.size());
+    const auto& refreshed = field(memory.integers, "refreshed", 2);
+    due_ = refreshed[1] != 0;
+    const Task& task = setting_.task;
+    const std::size_t sets = refreshed[0] != 0 ? at(confidence_sets(task.horizon, task.homogeneous)) : 0;
+    const Index d = task.features->features();
+    smoothed_ = read_weights(field(memory.numbers, "smoothed", sets * at(d)), d);
+    log_det_ = field(memory.numbers, "log_det", sets);
     information_.clear();
-    if (!planned) return;
-    if (options_.constants.bonus == FisherBonus::none) {
-        policy_ = std::make_shared<const Policy>(Policy::uniform(shape_));
-        return;
-    }
-    const auto& actions = field(memory.integers, "actions", at(shape_.horizon * shape_.states));
-    policy_ = std::make_shared<const Policy>(
-        Policy::deterministic(shape_, std::vector<std::int32_t>(actions.begin(), actions.end())));
 }
 
-Knowledge recompute_likelihood(const Task& task, const Snapshot& evidence, const ExplorerOptions& options) {
+Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
+    const Task& task = setting_.task;
     Counts counts(task.features, task.horizon);
     read_counts(evidence, counts);
-    const WidthTable widths(confidence_sets(task.horizon, task.homogeneous), *task.features);
-    WidthOptions effort = detail::thorough(widths);
-    effort.method = options.constants.width;
-    LikelihoodSetOptions sets{.thorough = true};
-    if (options.constants.prequential)
-        sets.predicted = field(evidence.numbers, "predicted", static_cast<std::size_t>(widths.sets));
-    return likelihood_knowledge(task, counts, options, effort, std::move(sets), {});
+    LikelihoodSetOptions sets{.delta = setting_.delta, .thorough = true};
+    if (options_.prequential)
+        sets.predicted =
+            field(evidence.numbers, "predicted", at(confidence_sets(task.horizon, task.homogeneous)));
+    return likelihood_knowledge(task, counts,
+                                {.sets = std::move(sets),
+                                 .effort = detail::thorough_widths(task, options_.width),
+                                 .threads = setting_.threads});
+}
+
+SourceEntry likelihood_entry() {
+    return {.name = "likelihood",
+            .summary =
+                "Likelihood ratios: the smallest sets there are, for base models without misspecification.",
+            .parameters = {flag_parameter("prequential",
+                                          "count the predictions made on the way as a further mixture"),
+                           word_parameter("width", {"exact", "sdp", "l1"},
+                                          "the inner maximum over values: exact, or by a relaxation")},
+            .refusal = likelihood_refusal,
+            .make = [](const SourceSetting& setting,
+                       const RequestArguments& arguments) -> std::unique_ptr<SetSource> {
+                return std::make_unique<LikelihoodSource>(
+                    setting, LikelihoodSourceOptions{arguments.flag("prequential"),
+                                                     parse_width_method(arguments.text("width"))});
+            },
+            .alone = [](const RequestArguments&) { return std::string(); }};
 }
 
 }  // namespace alidade

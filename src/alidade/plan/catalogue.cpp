@@ -34,15 +34,6 @@ RequestParameter integer(std::string name, std::string default_value, double min
             .maximum = maximum};
 }
 
-RequestParameter word(std::string name, std::vector<std::string> choices, std::string meaning) {
-    std::string first = choices.front();
-    return {.name = std::move(name),
-            .kind = ParameterKind::text,
-            .default_value = std::move(first),
-            .meaning = std::move(meaning),
-            .choices = std::move(choices)};
-}
-
 /// A policy that can be named before the model's shape is known.
 enum class NamedPolicy { first, uniform };
 
@@ -74,8 +65,8 @@ std::unique_ptr<Planner> from_named(const std::string& name, Make make) {
 PlannerEntry policy_iteration_entry() {
     return {"policy-iteration",
             "Improves a policy in sweeps until nothing changes; exact.",
-            {word("start", {"first", "uniform"},
-                  "the policy to start from: always the first action, or random actions"),
+            {word_parameter("start", {"first", "uniform"},
+                            "the policy to start from: always the first action, or random actions"),
              integer("sweeps", "0", 0, 1e9, "stop after so many sweeps; 0: when nothing changes")},
             [](const RequestArguments& arguments) {
                 return from_named(arguments.text("start"),
@@ -108,8 +99,8 @@ PlannerEntry rollout_entry() {
     return {"rollout",
             "Plans a few steps ahead and then follows a base policy, which it improves; not exact.",
             {integer("depth", "1", 1, 1e9, "steps planned exactly"),
-             word("base", {"uniform", "first"},
-                  "the policy to improve: random actions, or always the first action")},
+             word_parameter("base", {"uniform", "first"},
+                            "the policy to improve: random actions, or always the first action")},
             [](const RequestArguments& arguments) {
                 return from_named(arguments.text("base"), [depth = arguments.integer("depth")](Policy base) {
                     return RolloutPlanner(depth, std::move(base));

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "alidade/error.hpp"
+#include "alidade/run/earlier_format.hpp"
 #include "alidade/run/problem_hash.hpp"
 #include "alidade/run/problem_record.hpp"
 #include "alidade/run/run_tables.hpp"
@@ -27,7 +28,7 @@ Values values_of(const RunOptions& options) {
     const Schedule& schedule = options.schedule;
     const char* const kinds[] = {"every", "doubling", "growth"};
     return {{"algorithm", options.algorithm},
-            {"constants", options.constants},
+            {"confidence", options.confidence},
             {"delta", options.delta},
             {"seed", std::to_string(options.seed)},  // SQLite's integers end at 2^63
             {"schedule", std::string(kinds[static_cast<std::size_t>(schedule.kind)])},
@@ -44,10 +45,19 @@ T take(const Values& values, const std::string& key) {
     return std::get<T>(place->second);
 }
 
-RunOptions options_from(const Values& values) {
+bool of_format_1(const Database& database) {
+    return run_tables::pragma(database, "user_version") == 1;
+}
+
+RunOptions options_from(const Values& values, bool earlier) {
     RunOptions options;
-    options.algorithm = take<std::string>(values, "algorithm");
-    options.constants = take<std::string>(values, "constants");
+    if (earlier) {
+        format_1::read_method(take<std::string>(values, "algorithm"), take<std::string>(values, "constants"),
+                              options);
+    } else {
+        options.algorithm = take<std::string>(values, "algorithm");
+        options.confidence = take<std::string>(values, "confidence");
+    }
     options.delta = take<double>(values, "delta");
     const auto seed = take<std::string>(values, "seed");
     std::from_chars(seed.data(), seed.data() + seed.size(), options.seed);
@@ -67,7 +77,7 @@ Identity read_identity(const Database& database) {
     const Snapshot record = run_tables::read_record(database, "problem");
     try {
         Identity identity{problem_from_record(record), take<std::string>(values, "problem_hash"),
-                          take<std::string>(values, "source"), options_from(values)};
+                          take<std::string>(values, "source"), options_from(values, of_format_1(database))};
         if (problem_hash(identity.problem) != identity.hash)
             throw sqlite::Error(SQLITE_CORRUPT, "the problem inside is not the one that was explored");
         return identity;
@@ -144,10 +154,18 @@ void write_checkpoint(Database& database, const RunCheckpoint& checkpoint) {
     run_tables::write_meta(database, {{"updated", now()}});
 }
 
-std::optional<RunCheckpoint> read_checkpoint(const Database& database, const Problem& problem) {
+std::optional<RunCheckpoint> read_checkpoint(const Database& database, const Identity& identity) {
     if (!run_tables::written(database, "memory")) return std::nullopt;
+    const Problem& problem = identity.problem;
     RunCheckpoint checkpoint{run_tables::read_record(database, "memory"),
                              Counts(problem.shared_features(), problem.shape().horizon)};
+    if (of_format_1(database)) {
+        try {
+            checkpoint.memory = format_1::memory(checkpoint.memory, identity.options);
+        } catch (const InvalidArgument& error) {
+            throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
+        }
+    }
     run_tables::read_counts(database, checkpoint.counts);
     checkpoint.contradiction = read_contradiction(database);
     return checkpoint;
@@ -168,11 +186,12 @@ void write_result(Database& database, const RunResult& result) {
                                       {"seconds_certify", result.timings.certify}});
 }
 
-std::optional<RunResult> read_result(const Database& database) {
+std::optional<RunResult> read_result(const Database& database, const Identity& identity) {
     if (!run_tables::written(database, "result")) return std::nullopt;
     const Values values = run_tables::read_values(database, "result");
     RunResult result;
     result.evidence = run_tables::read_record(database, "knowledge");
+    if (of_format_1(database)) result.evidence = format_1::evidence(result.evidence, identity.options);
     result.episodes = take<std::int64_t>(values, "episodes");
     result.replans = take<std::int64_t>(values, "replans");
     result.reward_free = take<double>(values, "reward_free");
@@ -183,6 +202,19 @@ std::optional<RunResult> read_result(const Database& database) {
     result.timings = {seconds("seconds_total"), seconds("seconds_simulate"), seconds("seconds_plan"),
                       seconds("seconds_certify")};
     return result;
+}
+
+void bring_up_to_date(Database& database) {
+    const Identity identity = read_identity(database);
+    const auto checkpoint = read_checkpoint(database, identity);
+    const auto result = read_result(database, identity);
+    Values values = values_of(identity.options);
+    values["source"] = identity.source;
+    values["problem_hash"] = identity.hash;
+    run_tables::write_values(database, "run", values);
+    if (checkpoint) run_tables::write_record(database, "memory", checkpoint->memory);
+    if (result) run_tables::write_record(database, "knowledge", result->evidence);
+    run_tables::mark_format(database);
 }
 
 }  // namespace alidade

@@ -80,12 +80,12 @@ void check_file(const fs::path& folder) {
 
 void check_format(const Database& database, const fs::path& file) {
     const std::int64_t format = run_tables::pragma(database, "user_version");
-    if (format == run_tables::format) return;
+    if (format >= run_tables::first_format && format <= run_tables::format) return;
     throw RunRefused(
         RunFault::unknown,
-        fmt::format("{}: the run has format {}, and this version of alidade reads format {}; use the version "
-                    "that wrote it, or explore again into another folder",
-                    printable(file.native()), format, run_tables::format));
+        fmt::format("{}: the run has format {}, and this version of alidade reads formats {} to {}; use the "
+                    "version that wrote it, or explore again into another folder",
+                    printable(file.native()), format, run_tables::first_format, run_tables::format));
 }
 
 /// Why the file is not one that a run may replace or go on with; empty if it is.
@@ -160,6 +160,10 @@ struct RunStore::Connection {
         // NORMAL survives a killed process; a power failure may cost the last checkpoints of a simulation,
         // which can be run again.
         database->execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+        if (run_tables::pragma(*database, "user_version") == run_tables::format) return;
+        Transaction transaction(*database, Transaction::Kind::write);
+        bring_up_to_date(*database);
+        transaction.commit();
     }
 
     void read_identity_first() {
@@ -313,11 +317,13 @@ void RunStore::save(const RunCheckpoint& checkpoint, const RunResult& result) {
 }
 
 std::optional<RunCheckpoint> RunStore::checkpoint() const {
-    return connection_->read([&](const Database& database) { return read_checkpoint(database, problem()); });
+    return connection_->read(
+        [&](const Database& database) { return read_checkpoint(database, *connection_->identity); });
 }
 
 std::optional<RunResult> RunStore::result() const {
-    return connection_->read([](const Database& database) { return read_result(database); });
+    return connection_->read(
+        [&](const Database& database) { return read_result(database, *connection_->identity); });
 }
 
 }  // namespace alidade

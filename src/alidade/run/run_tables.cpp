@@ -163,8 +163,8 @@ void write_arrays(Database& database, const std::string& table, Section& section
 }  // namespace
 
 void create(Database& database) {
-    database.execute(
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, format));
+    database.execute(fmt::format("PRAGMA application_id = {}", application_id));
+    mark_format(database);
     for (const char* table : {"meta", "run", "progress", "result"})
         database.execute(fmt::format("CREATE TABLE {} {}", table, value_columns));
     for (const char* table : {"problem", "memory", "knowledge"})
@@ -173,6 +173,10 @@ void create(Database& database) {
         "CREATE TABLE counts (step INTEGER, part INTEGER, data BLOB, PRIMARY KEY (step, part));"
         "CREATE TABLE certificate (position INTEGER PRIMARY KEY, candidate TEXT, value REAL);"
         "CREATE TABLE digests (section TEXT PRIMARY KEY, rows INTEGER, digest INTEGER)");
+}
+
+void mark_format(Database& database) {
+    database.execute(fmt::format("PRAGMA user_version = {}", format));
 }
 
 std::int64_t pragma(const Database& database, const std::string& name) {

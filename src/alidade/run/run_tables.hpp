@@ -30,7 +30,8 @@
 namespace alidade::run_tables {
 
 constexpr std::int64_t application_id = 0x414C4944;  ///< "ALID", in SQLite's header
-constexpr std::int64_t format = 1;                   ///< SQLite's user_version; raised when tables change
+constexpr std::int64_t format = 2;                   ///< SQLite's user_version; raised when tables change
+constexpr std::int64_t first_format = 1;             ///< the earliest that is read; see earlier_format.hpp
 
 using Value = std::variant<std::int64_t, double, std::string>;
 using Values = std::map<std::string, Value>;
@@ -40,6 +41,8 @@ using Candidates = std::vector<std::pair<std::string, double>>;
 void create(sqlite::Database& database);
 /// The number of a pragma: application_id, user_version.
 std::int64_t pragma(const sqlite::Database& database, const std::string& name);
+/// Says that the tables are of the present format.
+void mark_format(sqlite::Database& database);
 /// Whether the table was ever written.
 bool written(const sqlite::Database& database, const std::string& table);
 /// Whether a contradiction was written. The table is made only then, so that a run without one is the same

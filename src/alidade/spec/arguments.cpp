@@ -69,6 +69,13 @@ void check_value(const RequestParameter& parameter, std::string_view where, cons
                         where, parameter.name, text, part, parameter.minimum, parameter.maximum);
             }
             return;
+        case ParameterKind::text_list:
+            for (std::string_view part : text.empty() ? std::vector<std::string_view>{} : split(text, '+'))
+                expects(contains(parameter.choices, part),
+                        "{}: parameter '{}' is '{}', which contains '{}'; it must be of {}, with + between{}",
+                        where, parameter.name, text, part, fmt::join(parameter.choices, ", "),
+                        suggestion(part, parameter.choices));
+            return;
         case ParameterKind::text:
             expects(contains(parameter.choices, text), "{}: parameter '{}' is '{}'; it must be one of {}{}",
                     where, parameter.name, text, fmt::join(parameter.choices, ", "),
@@ -149,6 +156,13 @@ const std::string& RequestArguments::text(std::string_view name) const {
     return raw(name);
 }
 
+std::vector<std::string> RequestArguments::texts(std::string_view name) const {
+    std::vector<std::string> words;
+    if (raw(name).empty()) return words;
+    for (std::string_view part : split(raw(name), '+')) words.emplace_back(part);
+    return words;
+}
+
 std::vector<Index> RequestArguments::integers(std::string_view name) const {
     std::vector<Index> values;
     for (std::string_view part : split(raw(name), ',')) {
@@ -158,6 +172,40 @@ std::vector<Index> RequestArguments::integers(std::string_view name) const {
         values.push_back(*value);
     }
     return values;
+}
+
+RequestParameter word_parameter(std::string name, std::vector<std::string> choices, std::string meaning) {
+    std::string first = choices.front();
+    return {.name = std::move(name),
+            .kind = ParameterKind::text,
+            .default_value = std::move(first),
+            .meaning = std::move(meaning),
+            .choices = std::move(choices)};
+}
+
+RequestParameter flag_parameter(std::string name, std::string meaning) {
+    return word_parameter(std::move(name), {"false", "true"}, std::move(meaning));
+}
+
+Request canonical(const Request& request, std::string_view where,
+                  const std::vector<RequestParameter>& parameters) {
+    const RequestArguments checked(where, parameters, request.given);
+    Request result{request.name, {}};
+    for (const auto& [name, value] : request.given) {
+        const auto same = [&, &name = name](const RequestParameter& each) { return each.name == name; };
+        const RequestParameter& parameter = *std::ranges::find_if(parameters, same);
+        if (parameter.kind == ParameterKind::text_list) {
+            // In the order of the choices, each once.
+            const std::vector<std::string> words = checked.texts(name);
+            std::string ordered;
+            for (const std::string& choice : parameter.choices)
+                if (contains(words, choice)) ordered += (ordered.empty() ? "" : "+") + choice;
+            if (!ordered.empty()) result.given[name] = ordered;
+        } else if (parameter.derived || value != parameter.default_value) {
+            result.given[name] = value;
+        }
+    }
+    return result;
 }
 
 }  // namespace alidade

@@ -27,6 +27,13 @@ double sum_of_witness(const WidthProblem& problem, std::span<const std::uint8_t>
 
 }  // namespace
 
+WidthMethod parse_width_method(std::string_view text) {
+    if (text == "exact") return WidthMethod::exact;
+    if (text == "sdp") return WidthMethod::semidefinite;
+    expects(text == "l1", "width is '{}'; must be exact, sdp or l1", text);
+    return WidthMethod::l1;
+}
+
 Width::Width(WidthOptions options) : options_(options) {
     expects(options.exact_successors >= 1 && options.exact_successors <= 20,
             "exact_successors is {}; must be 1 to 20 (every vertex is tried)", options.exact_successors);

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "alidade/explore/deployment.hpp"
+#include "alidade/explore/schedule.hpp"
+#include "alidade/explore/set_source.hpp"
+#include "alidade/explore/snapshot.hpp"
+#include "alidade/model/counts.hpp"
+#include "alidade/model/policy.hpp"
+#include "alidade/model/task.hpp"
+#include "alidade/spec/arguments.hpp"
+
+namespace alidade {
+
+/// Chooses experiments. Which ones is a matter of taste: no bound depends on it.
+class Behaviour {
+public:
+    Behaviour(const Shape& shape, Schedule schedule);
+    virtual ~Behaviour() = default;
+
+    /// The next experiment. Asking twice without telling gives the same one. Throws ModelContradiction if the
+    /// data leave no model to plan with.
+    Deployment ask();
+    /// The last policy once more. Throws InvalidArgument if there was none.
+    Deployment repeat() const;
+    /// What the experiment showed.
+    void tell(const Counts& batch);
+
+    std::int64_t episodes() const noexcept { return episodes_; }
+    std::int64_t replans() const noexcept { return replans_; }
+    /// At least `replans`, known from the data, the schedule and the number of batches that were cut short
+    /// (where a run was extended) alone [theory §3e].
+    std::int64_t replan_bound() const;
+    /// The source that it plans with and refreshes itself; none if it needs none.
+    virtual SetSource* source() const noexcept { return nullptr; }
+
+    Snapshot memory() const;
+    void restore(const Snapshot& memory);
+
+protected:
+    const Shape& shape() const noexcept { return shape_; }
+
+private:
+    /// Whether a new policy is due.
+    virtual bool due() const = 0;
+    /// The next policy. The source, if there is one, must not be due afterwards.
+    virtual Policy choose() = 0;
+
+    Shape shape_;
+    Schedule schedule_;
+    std::int64_t episodes_ = 0, replans_ = 0, cut_ = 0;  // cut_: batches told that were cut short
+    std::shared_ptr<const Policy> policy_;
+};
+
+/// What every behaviour is told.
+struct BehaviourSetting {
+    Task task;
+    std::uint64_t seed = 0;  ///< of its own draws (ties)
+    Schedule schedule;       ///< when to replan
+    int threads = 1;         ///< at least one; results do not depend on it
+};
+
+/// One algorithm of the catalogue: a behaviour, and the sets that its own certificate rests on.
+struct BehaviourEntry {
+    std::string name;     ///< as typed: "hoeffding"
+    std::string summary;  ///< one sentence
+    std::vector<RequestParameter> parameters;
+    std::string source;  ///< whose sets its own certificate rests on, and that it plans with
+    /// `source` is one of that name, which `make` may keep.
+    std::function<std::unique_ptr<Behaviour>(
+        const BehaviourSetting&, const std::shared_ptr<SetSource>& source, const RequestArguments&)>
+        make;
+
+    /// Why it cannot explore a task; empty if it can.
+    std::string refusal(const Task& task) const { return find_source(source).refusal(task); }
+};
+
+/// All algorithms; of those that do not refuse a task, the first is its default.
+const std::vector<BehaviourEntry>& behaviours();
+
+/// The first algorithm that does not refuse the task.
+const BehaviourEntry& default_behaviour(const Task& task);
+
+/// The algorithm of that name. Throws InvalidArgument with the names that exist.
+const BehaviourEntry& find_behaviour(std::string_view name);
+
+/// The algorithm without what the defaults say. Throws InvalidArgument if it is unknown, or a parameter is.
+Request canonical_behaviour(std::string_view text);
+
+}  // namespace alidade

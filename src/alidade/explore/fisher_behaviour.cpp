@@ -1,0 +1,86 @@
+#include "alidade/explore/fisher_behaviour.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <optional>
+
+#include "alidade/model/sweep.hpp"
+#include "alidade/random/samplers.hpp"
+#include "alidade/theory/likelihood.hpp"
+#include "fisher_pass.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// A pair takes a good part of a microsecond.
+constexpr Index fisher_pairs_a_chunk = 128;
+
+}  // namespace
+
+FisherBehaviour::FisherBehaviour(const BehaviourSetting& setting, std::shared_ptr<LikelihoodSource> source,
+                                 FisherBonus bonus)
+    : Behaviour(setting.task.shape(), setting.schedule),
+      setting_(setting),
+      bonus_(bonus),
+      source_(std::move(source)),
+      pass_(std::make_unique<detail::FisherPass>(*setting_.task.features, source_->tangent())) {}
+
+FisherBehaviour::~FisherBehaviour() = default;
+
+// Greedy for the bonuses under the smoothed model.
+Policy FisherBehaviour::choose() {
+    source_->refresh();
+    const bool homogeneous = setting_.task.homogeneous, clipped = bonus_ == FisherBonus::sqrt;
+    const Index states = shape().states;
+    const double pooled = homogeneous ? static_cast<double>(shape().learned_steps()) : 1;
+    const double allowance = likelihood_allowance(
+        mixture_regret(pooled * static_cast<double>(episodes()), setting_.task.features->features()), 2,
+        std::max<Index>(1, std::ssize(source_->information())),  // none if H = 1
+        source_->setting().delta);
+    std::vector<Matrix> factors;
+    for (const Matrix& metric : source_->information())
+        factors.emplace_back(Eigen::LLT<Matrix>(metric).matrixL());
+    const Step last_learned = shape().horizon - 2;
+    std::vector<std::int32_t> actions(at(shape().horizon * states), 0);
+    std::vector<double> values(actions.size(), 0.0), bonus(at(shape().pairs())), worth(at(shape().pairs()));
+    const auto plan = [&](std::vector<double>& scratch, Step h, State first, State last) {
+        const std::size_t set = homogeneous ? 0 : at(h);
+        const Vector& weights = source_->smoothed()[set];
+        const auto range = static_cast<double>(shape().steps_after(h));
+        const detail::FisherPass::Chunk chunk{shape().pair(first, 0), shape().pair(last, 0)};
+        if (h == last_learned || !homogeneous)
+            pass_->bonuses({&weights, &factors[set], bonus_, allowance}, chunk, scratch, bonus);
+        const std::span next(values.data() + (h + 1) * states, at(states));
+        pass_->backup(weights, clipped ? range : 1.0, bonus, next, chunk, scratch, worth);
+        for (State s = first; s < last; ++s) {
+            const Action chosen = choose(worth.data() + shape().pair(s, 0), h, s);
+            // Nothing is clipped but the value that is passed on, which no error can exceed.
+            const double best = worth[at(shape().pair(s, chosen))];
+            actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
+            values[at(h * states + s)] = clipped ? std::min(range, best) : best;
+        }
+    };
+    const detail::Sweep sweep(shape(), setting_.threads, fisher_pairs_a_chunk);
+    sweep.backwards(
+        last_learned, [this] { return pass_->scratch(); }, plan);
+    return Policy::deterministic(shape(), std::move(actions));
+}
+
+// Exact ties are drawn: the last of n is kept with probability 1/n, so that all are equally likely.
+Action FisherBehaviour::choose(const double* value, Step h, State s) const {
+    std::optional<Stream> random;
+    Action chosen = 0;
+    Index ties = 1;
+    for (Action a = 1; a < shape().actions; ++a) {
+        if (value[a] < value[chosen]) continue;
+        ties = value[a] > value[chosen] ? 1 : ties + 1;
+        if (ties > 1 && !random)
+            random.emplace(setting_.seed, Purpose::ties, static_cast<std::uint64_t>(replans()),
+                           static_cast<std::uint64_t>(h * shape().states + s));
+        if (ties == 1 || sample_index(*random, ties) == 0) chosen = a;
+    }
+    return chosen;
+}
+
+}  // namespace alidade

@@ -1,0 +1,113 @@
+#include "alidade/explore/likelihood_source.hpp"
+
+#include <cmath>
+
+#include "alidade/error.hpp"
+#include "log_determinant.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr double pseudo_count = 0.5;
+
+void require_counts_of(const Task& task, const Counts& counts) {
+    expects(counts.shape() == task.shape(), "counts have another shape than the problem");
+    expects(counts.over(*task.features), "counts are of other successors than the problem's");
+}
+
+}  // namespace
+
+LikelihoodSource::LikelihoodSource(SourceSetting setting, LikelihoodSourceOptions options)
+    : setting_(std::move(setting)),
+      options_(options),
+      tangent_(*setting_.task.features, ParameterSet::of(*setting_.task.features).space()),
+      counts_(setting_.task.features, setting_.task.horizon) {
+    const Task& task = setting_.task;
+    validate(task.shape());
+    task.start.validate(task.features->states());
+    const std::string refusal = likelihood_refusal(task);
+    expects(refusal.empty(), "{}", refusal);
+    expects(setting_.delta > 0 && setting_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
+            setting_.delta);
+    expects(setting_.threads >= 1, "threads is {}; must be at least 1", setting_.threads);
+    if (options_.prequential) predicted_.assign(at(confidence_sets(task.horizon, task.homogeneous)), 0.0);
+}
+
+void LikelihoodSource::refresh() {
+    const Task& task = setting_.task;
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts_, task.homogeneous);
+    const Matrix& basis = tangent_.space.basis;
+    const Index p = basis.cols();
+    const std::vector<Vector> before = std::move(smoothed_);
+    smoothed_.clear();
+    information_.clear();
+    log_det_.clear();
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const Vector start = before.size() == rows.size() ? before[k] : Vector{};
+        smoothed_.push_back(
+            maximise_likelihood(rows[k], {.barrier = pseudo_count, .steps = 60}, start).weights);
+        information_.push_back(alidade::information(rows[k], smoothed_.back(), basis) +
+                               Matrix::Identity(p, p));
+        log_det_.push_back(detail::log_determinant(information_.back()));
+    }
+    due_ = false;
+}
+
+void LikelihoodSource::absorb(const Counts& batch) {
+    require_counts_of(setting_.task, batch);
+    if (options_.prequential) predict(batch);
+    counts_ += batch;
+    due_ = setting_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
+}
+
+// The smoothed weights were fixed before the batch, so they predict each of its transitions honestly.
+void LikelihoodSource::predict(const Counts& counts) {
+    const std::vector<LikelihoodRows> rows =
+        likelihood_rows(*setting_.task.features, counts, setting_.task.homogeneous);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        for (Index row = 0; row < rows[k].size(); ++row)
+            predicted_[k] +=
+                rows[k].counts[at(row)] *
+                std::log(Eigen::Map<const Vector>(rows[k].row(row), rows[k].features).dot(smoothed_[k]));
+}
+
+bool LikelihoodSource::determinant_doubled() const {
+    const std::vector<LikelihoodRows> rows =
+        likelihood_rows(*setting_.task.features, counts_, setting_.task.homogeneous);
+    const Matrix& basis = tangent_.space.basis;
+    double grown = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        grown += detail::log_determinant(alidade::information(rows[k], smoothed_[k], basis) +
+                                         Matrix::Identity(basis.cols(), basis.cols())) -
+                 log_det_[k];
+    return grown >= std::log(2.0);
+}
+
+Knowledge LikelihoodSource::knowledge() const {
+    // Warm starts that are part of the memory: a resumed run must not be able to tell.
+    return likelihood_knowledge(setting_.task, counts_,
+                                {.sets = {.delta = setting_.delta, .predicted = predicted_},
+                                 .effort = {.method = options_.width},
+                                 .threads = setting_.threads},
+                                smoothed_);
+}
+
+Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
+                               const LikelihoodKnowledgeOptions& options, std::span<const Vector> starts) {
+    const std::string refusal = likelihood_refusal(task);
+    expects(refusal.empty(), "{}", refusal);
+    require_counts_of(task, counts);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
+    const std::vector<LikelihoodSet> sets = likelihood_sets(rows, options.sets, starts);
+    std::vector<ConfidenceSet> ellipsoids;
+    ellipsoids.reserve(sets.size());
+    for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
+    return certify(task, std::move(ellipsoids),
+                   {.delta = options.sets.delta,
+                    .widths = options.effort,
+                    .threads = options.threads,
+                    .episodes = counts.episodes()});
+}
+
+}  // namespace alidade

@@ -1,0 +1,86 @@
+#include "alidade/explore/optimistic_behaviour.hpp"
+
+#include <algorithm>
+
+#include "alidade/model/sweep.hpp"
+#include "alidade/random/samplers.hpp"
+
+namespace alidade {
+
+namespace {
+
+/// A pair takes a tenth of a microsecond.
+constexpr Index pairs_a_part = 256;
+
+}  // namespace
+
+OptimisticBehaviour::OptimisticBehaviour(const BehaviourSetting& setting,
+                                         std::shared_ptr<RegressionSource> source, Ties ties)
+    : Behaviour(setting.task.shape(), setting.schedule),
+      seed_(setting.seed),
+      threads_(setting.threads),
+      ties_(ties),
+      source_(std::move(source)) {}
+
+// Backwards through E_h = max_a min(H-1-h, (H-1-h) beta width + P~ E_{h+1}), moving the witnesses on the way;
+// with the paper's constants through Q_h = clip(theta^ . phi_V + 2u) [paper, Alg. 1 lines 12-13]. There is no
+// bonus at the last step, which the paper explores though nothing comes after it [theory §3c].
+Policy OptimisticBehaviour::choose() {
+    source_->solve();
+    const ValueRegression& regression = source_->regression();
+    const bool paper = regression.constants().paper;
+    const Index states = shape().states;
+    std::vector<std::int32_t> actions(at(shape().horizon * states), 0);
+    std::vector<double> errors(actions.size(), 0.0), worth(at(shape().pairs()));
+    const auto plan = [&](detail::NoScratch, Step h, State first, State last) {
+        const RegressionSet& solved = source_->set(h);
+        const double range = regression.range(h);
+        const double scale = range * (paper ? 2 * solved.radius : solved.refined);
+        const std::span<const double> next(errors.data() + (h + 1) * states, at(states));
+        source_->back_up({h, paper ? &solved.estimate : &solved.weights, scale, next},
+                         {shape().pair(first, 0), shape().pair(last, 0)}, worth);
+        for (State s = first; s < last; ++s) {
+            const double* value = worth.data() + shape().pair(s, 0);
+            const Action chosen = choose(value, h, s);
+            actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
+            errors[at(h * states + s)] = std::clamp(value[chosen], 0.0, range);
+        }
+    };
+    const detail::Sweep sweep(shape(), threads_, pairs_a_part);
+    sweep.backwards(shape().horizon - 2, detail::no_scratch, plan);
+    return Policy::deterministic(shape(), std::move(actions));
+}
+
+// The unclipped value decides: clipped ones tie while nothing is known, and the first action would win
+// everywhere, as it does in a printed argmax [paper, Alg. 1 lines 12-13; likelihood §8.4]. Exact ties are
+// drawn.
+Action OptimisticBehaviour::choose(const double* value, Step h, State s) const {
+    if (ties_ == Ties::first) {
+        const double range = source_->regression().range(h);
+        return std::max_element(value, value + shape().actions,
+                                [&](double a, double b) {
+                                    return std::clamp(a, 0.0, range) < std::clamp(b, 0.0, range);
+                                }) -
+               value;
+    }
+    const double best = *std::max_element(value, value + shape().actions);
+    const auto ties = std::count(value, value + shape().actions, best);
+    auto chosen = std::find(value, value + shape().actions, best);
+    if (ties > 1) {
+        Stream random(seed_, Purpose::ties, static_cast<std::uint64_t>(replans()),
+                      static_cast<std::uint64_t>(h * shape().states + s));
+        for (Index skip = sample_index(random, ties); skip > 0; --skip)
+            chosen = std::find(chosen + 1, value + shape().actions, best);
+    }
+    return chosen - value;
+}
+
+UniformBehaviour::UniformBehaviour(const BehaviourSetting& setting, std::shared_ptr<SetSource> source)
+    : Behaviour(setting.task.shape(), setting.schedule), source_(std::move(source)) {}
+
+Policy UniformBehaviour::choose() {
+    source_->refresh();
+    return Policy::uniform(shape());
+}
+
+}  // namespace alidade

@@ -1,0 +1,53 @@
+#include "alidade/certify/printed.hpp"
+#include "alidade/certify/reward_free.hpp"
+#include "alidade/error.hpp"
+#include "alidade/explore/regression_source.hpp"
+
+namespace alidade {
+
+namespace {
+
+RewardFreeCertificate printed_certificate(const Task& task, const ValueRegression& regression,
+                                          std::span<const RegressionSet> sets, const WidthTable& widths,
+                                          const LearnedMixture& learned) {
+    std::vector<Vector> estimates;
+    std::vector<double> bonuses;
+    const auto horizon = static_cast<double>(task.horizon);
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+        estimates.push_back(regression.features().space.weights(sets[k].estimate));
+        for (const double width : widths.upper_of(static_cast<Index>(k)))
+            bonuses.push_back(horizon * (sets[k].radius * width + task.misspecification));
+    }
+    return certify_printed(learned, estimates, bonuses);
+}
+
+}  // namespace
+
+Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
+                               std::span<const RegressionSet> sets, const WidthTable& widths,
+                               std::int64_t episodes, int threads) {
+    const ValueRegression::Setting& setting = regression.setting();
+    // Radii are those of the regression's setting: with less of a misspecification they would be too small.
+    expects((setting.features == task.features || *setting.features == *task.features) &&
+                setting.horizon == task.horizon && setting.homogeneous == task.homogeneous &&
+                setting.misspecification == task.misspecification,
+            "the regression is of another task: its horizon is {} and its misspecification {}; the task's "
+            "are {} and {}, and features and pooling must be the same, too",
+            setting.horizon, setting.misspecification, task.horizon, task.misspecification);
+    std::vector<ConfidenceSet> confidence;
+    for (const RegressionSet& solved : sets) confidence.push_back(solved.set);
+    const RegressionConstants& constants = regression.constants();
+    if (constants.paper) {
+        const auto learned =
+            std::make_shared<const LearnedMixture>(task, std::move(confidence), regression.delta());
+        return {learned, printed_certificate(task, regression, sets, widths, *learned), episodes};
+    }
+    const Sharpenings& sharp = constants.sharpenings;
+    CertifyOptions options{.delta = regression.delta(), .threads = threads, .episodes = episodes};
+    options.reward_free = {.certificates = {"model"}, .ranges = sharp.ranges};
+    if (sharp.coupling) options.reward_free.certificates.emplace_back("coupling");
+    if (sharp.span) options.reward_free.certificates.emplace_back("span");
+    return certify(task, std::move(confidence), widths, options);
+}
+
+}  // namespace alidade

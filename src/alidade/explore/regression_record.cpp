@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+
+#include "alidade/error.hpp"
+#include "alidade/explore/regression_source.hpp"
+#include "handed_over.hpp"
+#include "planning_pass.hpp"
+#include "record_field.hpp"
+
+// How regressions are written down, read back, and asked for by name.
+namespace alidade {
+
+using detail::field;
+
+namespace {
+
+void write_statistics(const std::vector<RidgeStatistics>& statistics, Snapshot& record) {
+    auto& gram = record.numbers["gram"];
+    auto& moment = record.numbers["moment"];
+    auto& rounding = record.numbers["rounding"];
+    auto& observations = record.integers["observations"];
+    for (const RidgeStatistics& step : statistics) {
+        for (Index j = 0; j < step.dimension(); ++j)
+            for (Index i = 0; i < step.dimension(); ++i)
+                gram.push_back(step.gram(std::max(i, j), std::min(i, j)));
+        moment.insert(moment.end(), step.moment.data(), step.moment.data() + step.moment.size());
+        observations.push_back(step.observations);
+        rounding.push_back(step.rounding);
+    }
+}
+
+std::vector<RidgeStatistics> read_statistics(const Snapshot& record, Index sets, Index p) {
+    const auto& gram = field(record.numbers, "gram", at(sets * p * p));
+    const auto& moment = field(record.numbers, "moment", at(sets * p));
+    const auto& rounding = field(record.numbers, "rounding", at(sets));
+    const auto& observations = field(record.integers, "observations", at(sets));
+    std::vector<RidgeStatistics> statistics(at(sets), RidgeStatistics(p));
+    for (Index k = 0; k < sets; ++k) {
+        RidgeStatistics& step = statistics[at(k)];
+        step.gram = Eigen::Map<const Matrix>(gram.data() + k * p * p, p, p);
+        step.moment = Eigen::Map<const Vector>(moment.data() + k * p, p);
+        step.observations = observations[at(k)];
+        step.rounding = rounding[at(k)];
+        expects(step.gram.allFinite() && step.moment.allFinite() && step.rounding >= 0 &&
+                    std::isfinite(step.rounding),
+                "the stored statistics are not finite");
+    }
+    return statistics;
+}
+
+}  // namespace
+
+Snapshot RegressionSource::evidence() const {
+    Snapshot record;
+    write_statistics(statistics_, record);
+    record.integers["episodes"] = {episodes_};
+    return record;
+}
+
+Snapshot RegressionSource::memory() const {
+    Snapshot record = evidence();
+    record.integers["refreshed"] = {thorough_at_, due_ ? 1 : 0};
+    record.numbers["log_det"] = log_det_;
+    record.bytes["witness"] = pass_ ? pass_->witnesses() : widths_.witness;
+    return record;
+}
+
+void RegressionSource::restore(const Snapshot& memory) {
+    statistics_ = read_statistics(memory, widths_.sets, regression_.dimension());
+    episodes_ = field(memory.integers, "episodes", 1)[0];
+    const auto& refreshed = field(memory.integers, "refreshed", 2);
+    thorough_at_ = refreshed[0];
+    due_ = refreshed[1] != 0;
+    log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
+    pass().take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
+    sets_.clear();
+    widths_current_ = false;
+}
+
+Knowledge RegressionSource::recompute(const Snapshot& evidence) const {
+    const auto sets = regression_.solve(read_statistics(evidence, widths_.sets, regression_.dimension()));
+    WidthTable widths(regression_.sets(), *setting_.task.features);
+    bracket(detail::thorough_widths(setting_.task, options_.width), sets, widths);
+    const std::int64_t episodes = field(evidence.integers, "episodes", 1)[0];
+    expects(episodes >= 0, "the stored number of episodes is {}; must not be negative", episodes);
+    return regression_knowledge(setting_.task, regression_, sets, widths, episodes, setting_.threads);
+}
+
+namespace {
+
+RegressionConstants regression_constants(const RequestArguments& arguments) {
+    RegressionConstants constants;
+    constants.paper = arguments.text("constants") == "paper";
+    if (constants.paper) {
+        expects(
+            arguments.given("episodes"),
+            "regression: the paper's constants are told the number of episodes beforehand; add episodes=K");
+        expects(arguments.texts("without").empty(),
+                "regression: the paper's constants have no sharpenings to leave out");
+        constants.episodes = arguments.integer("episodes");
+        return constants;
+    }
+    expects(!arguments.given("episodes"), "regression: episodes is a parameter of constants=paper");
+    for (const std::string& name : arguments.texts("without"))
+        constants.sharpenings.*std::ranges::find(sharpenings(), name, &SharpeningEntry::name)->element =
+            false;
+    return constants;
+}
+
+}  // namespace
+
+SourceEntry regression_entry() {
+    RequestParameter without{
+        .name = "without",
+        .kind = ParameterKind::text_list,
+        .meaning = "sharpenings left out, to see what each buys; of the sharp constants"};
+    for (const SharpeningEntry& entry : sharpenings()) without.choices.push_back(entry.name);
+    return {.name = "regression",
+            .summary = "Value-targeted regression: the sets of the paper's Algorithm 1, for any features.",
+            .parameters = {word_parameter("constants", {"sharp", "paper"},
+                                          "whose constants: ours, or the printed ones, errata mended"),
+                           {.name = "episodes",
+                            .kind = ParameterKind::integer,
+                            .default_value = "the budget",
+                            .derived = true,
+                            .meaning = "what the paper's radius is told beforehand",
+                            .minimum = 1,
+                            .maximum = 9'007'199'254'740'992},
+                           without,
+                           word_parameter("width", {"exact", "sdp", "l1"},
+                                          "the inner maximum over values: exact, or by a relaxation")},
+            .refusal = [](const Task&) { return std::string(); },
+            .make = [](const SourceSetting& setting,
+                       const RequestArguments& arguments) -> std::unique_ptr<SetSource> {
+                return std::make_unique<RegressionSource>(
+                    setting, RegressionSourceOptions{regression_constants(arguments),
+                                                     parse_width_method(arguments.text("width"))});
+            },
+            .alone =
+                [](const RequestArguments& arguments) {
+                    return arguments.text("constants") == "paper"
+                               ? std::string("the paper's constants have a certificate of their own")
+                               : std::string();
+                }};
+}
+
+}  // namespace alidade

@@ -1,0 +1,60 @@
+#include "alidade/explore/set_source.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "alidade/error.hpp"
+#include "alidade/explore/likelihood_source.hpp"
+#include "alidade/explore/regression_source.hpp"
+#include "alidade/spec/nearest_name.hpp"
+
+namespace alidade {
+
+namespace {
+
+std::string source_place(const SourceEntry& entry) {
+    return fmt::format("confidence {}", entry.name);
+}
+
+}  // namespace
+
+const std::vector<SourceEntry>& set_sources() {
+    static const std::vector<SourceEntry> entries = {regression_entry(), likelihood_entry()};
+    return entries;
+}
+
+const SourceEntry& find_source(std::string_view name) {
+    std::vector<std::string> names;
+    for (const SourceEntry& entry : set_sources()) {
+        if (entry.name == name) return entry;
+        names.push_back(entry.name);
+    }
+    throw InvalidArgument(fmt::format("unknown confidence sets '{}'{}; must be of {}", name,
+                                      suggestion(std::string(name), names), fmt::join(names, ", ")));
+}
+
+std::unique_ptr<SetSource> make_source(const Request& request, const SourceSetting& setting) {
+    const SourceEntry& entry = find_source(request.name);
+    const RequestArguments arguments(source_place(entry), entry.parameters, request.given);
+    const std::string refusal = entry.refusal(setting.task);
+    expects(refusal.empty(), "{}", refusal);
+    return entry.make(setting, arguments);
+}
+
+std::vector<Request> canonical_sources(std::string_view text) {
+    const std::vector<Request> asked = parse_requests(text);
+    std::vector<Request> result;
+    for (const Request& request : asked) find_source(request.name);
+    for (const SourceEntry& entry : set_sources())
+        for (const Request& request : asked) {
+            if (request.name != entry.name) continue;
+            result.push_back(canonical(request, source_place(entry), entry.parameters));
+            const std::string alone =
+                entry.alone(RequestArguments(source_place(entry), entry.parameters, request.given));
+            expects(alone.empty() || asked.size() == 1, "confidence is '{}'; {}", text, alone);
+        }
+    return result;
+}
+
+}  // namespace alidade

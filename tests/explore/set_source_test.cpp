@@ -1,0 +1,74 @@
+#include "alidade/explore/set_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include "alidade/error.hpp"
+#include "alidade/explore/regression_source.hpp"
+#include "alidade/problem/catalogue.hpp"
+
+namespace alidade::set_source_test {
+namespace {
+
+SourceSetting setting() {
+    return {.task = task_of(make_builtin("builtin:garnet?states=4&actions=2&features=3&horizon=3"))};
+}
+
+const RegressionConstants& constants_of(const SetSource& source) {
+    return dynamic_cast<const RegressionSource&>(source).regression().constants();
+}
+
+TEST(SetSource, LeavesOutTheSharpeningsThatAreNamed) {
+    for (const SharpeningEntry& entry : sharpenings()) {
+        RegressionConstants expected;
+        expected.sharpenings.*entry.element = false;
+        const auto source = make_source({"regression", {{"without", entry.name}}}, setting());
+        EXPECT_EQ(constants_of(*source), expected) << entry.name;
+        EXPECT_EQ(source->keeps_best(), entry.name != "best-iterate");
+    }
+    EXPECT_EQ(constants_of(*make_source({"regression", {}}, setting())), RegressionConstants{});
+    const auto two = make_source({"regression", {{"without", "hull+span"}}}, setting());
+    EXPECT_EQ(names_left_out(constants_of(*two).sharpenings), "hull,span");
+}
+
+TEST(SetSource, TellsThePapersConstantsHowManyEpisodesThereWillBe) {
+    const auto source =
+        make_source({"regression", {{"constants", "paper"}, {"episodes", "123456789012"}}}, setting());
+    EXPECT_TRUE(constants_of(*source).paper);
+    EXPECT_EQ(constants_of(*source).episodes, 123'456'789'012);
+    EXPECT_FALSE(source->keeps_best());
+}
+
+TEST(SetSource, ReadsBackWhatItWrites) {
+    for (const char* text : {"regression", "likelihood", "regression,likelihood",
+                             "regression?width=l1&without=hull+span,likelihood?prequential=true",
+                             "regression?constants=paper&episodes=100"})
+        EXPECT_EQ(to_string(canonical_sources(text)), text);
+}
+
+TEST(SetSource, RefusesWhatItDoesNotKnow) {
+    for (const char* text :
+         {"", "soft", "regression,", "regression,regression", "regression?without=warmth",
+          "regression?constants=soft", "regression?width=l2", "regression?speed=3", "likelihood?without=hull",
+          "likelihood?prequential=yes", "regression?constants=paper&episodes=0"})
+        EXPECT_THROW(canonical_sources(text), InvalidArgument) << text;
+}
+
+// What is regressed on must be fixed before the data are seen.
+TEST(SetSource, TakesNothingUpBeforeItWasRefreshed) {
+    const SourceSetting small = setting();
+    const Counts none(small.task.features, small.task.horizon);
+    for (const SourceEntry& entry : set_sources()) {
+        const auto source = make_source({entry.name, {}}, small);
+        EXPECT_TRUE(source->due());
+        if (entry.name == "regression") {
+            EXPECT_THROW(source->absorb(none), InvalidArgument);
+        }
+        source->refresh();
+        EXPECT_FALSE(source->due());
+        source->absorb(none);
+        EXPECT_TRUE(source->due());
+    }
+}
+
+}  // namespace
+}  // namespace alidade::set_source_test

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Runs of earlier formats: they are read as they are, and go on as if they had been begun today.
+
+    earlier_formats_test.py --tool PATH
+
+format_1.zip holds five runs of 300 episodes that the last program of format 1 made, each with options that were stored
+in its own language. Reading leaves every byte alone; exploring further gives what a new run gives that stops at the same
+places.
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+PROBLEM = "builtin:garnet?states=3&actions=2&features=2&horizon=3&successors=2"
+# The same runs as they are asked for today, and whether more episodes go on with them.
+RUNS = {
+    "hoeffding": (["--algorithm", "hoeffding?ties=first", "--confidence", "regression?without=hull+span", "--replan", "every"], True),
+    "likelihood": (["--algorithm", "likelihood?bonus=gain", "--confidence", "likelihood?prequential=true"], True),
+    "both": (["--algorithm", "hoeffding", "--confidence", "regression,likelihood", "--replan", "doubling"], True),
+    "other": (["--algorithm", "likelihood", "--confidence", "regression?width=l1"], True),
+    "uniform": (["--algorithm", "uniform", "--constants", "paper", "--replan", "growth=0.5"], False),
+}
+
+
+def contents(run):
+    """All that the same run must write again: the tables without times, and which format they have."""
+    store = sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)
+    tables = [name for name, in store.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'meta'")]
+    found = {table: sorted(map(repr, store.execute(f"SELECT * FROM {table}"))) for table in tables}
+    found["format"] = store.execute("PRAGMA user_version").fetchone()
+    store.close()
+    return found
+
+
+class Trial:
+    def __init__(self, tool, folder):
+        self.tool, self.folder = tool, folder
+
+    def ask(self, *words):
+        result = subprocess.run([self.tool, *words, "--json", "--quiet"], cwd=self.folder, capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(f"{' '.join(words)}: exit {result.returncode}\n{result.stderr}")
+        return json.loads(result.stdout)
+
+    def explore(self, run, flags, episodes):
+        return self.ask("explore", PROBLEM, "-o", run, *flags, "--seed", "3", "--threads", "1", "--episodes", str(episodes))
+
+    def examine(self, name, flags, goes_on):
+        old = self.folder / name
+        before = hashlib.sha256((old / "run.sqlite").read_bytes()).digest()
+        read = self.ask("certify", name), self.ask("plan", name, "--reward", "dense?seed=1")["loss_bound"]
+        assert hashlib.sha256((old / "run.sqlite").read_bytes()).digest() == before, f"{name}: reading changed the run"
+        self.explore("new", flags, 300)
+        assert read == (self.ask("certify", "new"), self.ask("plan", "new", "--reward", "dense?seed=1")["loss_bound"]), name
+        budget = 900 if goes_on else 300
+        self.explore(name, flags, budget)
+        self.explore("new", flags, budget)
+        was, now = contents(old), contents(self.folder / "new")
+        for table in now:
+            assert was[table] == now[table], f"{name}, table {table}: not as a new run has it"
+        shutil.rmtree(self.folder / "new")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", type=Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(Path(__file__).with_name("format_1.zip")) as archive:
+            archive.extractall(folder)
+        trial = Trial(options.tool.resolve(), Path(folder))
+        for name, (flags, goes_on) in RUNS.items():
+            trial.examine(name, flags, goes_on)
+    print(f"{len(RUNS)} runs of format 1: read, and gone on with.")
+
+
+if __name__ == "__main__":
+    main()

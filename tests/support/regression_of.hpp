@@ -1,0 +1,13 @@
+#pragma once
+
+#include "alidade/explore/explorer.hpp"
+#include "alidade/explore/regression_source.hpp"
+
+namespace alidade::support {
+
+/// The regression that an explorer's certificates rest on, which must be its first source.
+inline const RegressionSource& regression_of(const Explorer& explorer) {
+    return dynamic_cast<const RegressionSource&>(*explorer.sources().front());
+}
+
+}  // namespace alidade::support
