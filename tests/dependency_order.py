@@ -114,6 +114,15 @@ def diagram(root):
     return "\n".join([*lines, "```", ""])
 
 
+def check_walks(root):
+    """Every file that the page walks through is there."""
+    page = (root / PAGE).read_text(encoding="utf-8")
+    missing = [file for file in re.findall(r"^\d+\. `([^`]+)`", page, flags=re.M) if not (root / file).exists()]
+    for file in missing:
+        print(f"{PAGE} walks through {file}, which is not there")
+    return 1 if missing else 0
+
+
 def check_diagram(root):
     if diagram(root) in (root / PAGE).read_text(encoding="utf-8"):
         return 0
@@ -159,4 +168,4 @@ if __name__ == "__main__":
     here = Path(__file__).resolve().parent.parent
     if sys.argv[1:] == ["--diagram"]:
         sys.exit(print(diagram(here), end=""))
-    sys.exit(check(Path(sys.argv[1])) if len(sys.argv) > 1 else check(here) or check_diagram(here))
+    sys.exit(check(Path(sys.argv[1])) if len(sys.argv) > 1 else check(here) or check_diagram(here) or check_walks(here))

@@ -63,7 +63,7 @@ int run_audit(const AuditArguments& given, const Console& console) {
     options.climb_steps = parse_count(given.climb, "--climb", 0);
     options.seed = parse_seed(given.seed, "--seed");
     options.threads = thread_count(given.threads);
-    const RunStore store = open_run(given.folder);
+    const Run store = open_run(given.folder);
     const Problem& problem = store.problem();
     if (!problem.truth())
         throw UserError("the truth of this run's problem is not known",

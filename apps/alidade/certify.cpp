@@ -48,8 +48,7 @@ bool agrees(const RewardFreeCertificate& computed, const RunResult& stored) {
     return true;
 }
 
-int certify_run(const RunStore& store, const LoadedRun& loaded, const Standing& standing,
-                const Console& console) {
+int certify_run(const Run& store, const LoadedRun& loaded, const Standing& standing, const Console& console) {
     const auto& [knowledge, stored] = loaded;
     const RewardFreeCertificate& certificate = knowledge.certificate;
     const bool same = !stored || agrees(certificate, *stored);
@@ -89,7 +88,7 @@ Policy policy_of(const std::string& file, const Problem& problem) {
         [&] { return read_policy(file, problem.shape()); });
 }
 
-int certify_policy(const std::string& file, const ChosenReward& reward, const RunStore& store,
+int certify_policy(const std::string& file, const ChosenReward& reward, const Run& store,
                    const Knowledge& knowledge, const Standing& standing, const Console& console) {
     const Problem& problem = store.problem();
     const Policy policy = policy_of(file, problem);
@@ -132,8 +131,8 @@ Pairs pair_up(std::vector<ChosenReward> rewards, const std::vector<std::string>&
     return pairs;
 }
 
-int certify_many(const Pairs& pairs, const RunStore& store, const Knowledge& knowledge,
-                 const Standing& standing, int threads, const Console& console) {
+int certify_many(const Pairs& pairs, const Run& store, const Knowledge& knowledge, const Standing& standing,
+                 int threads, const Console& console) {
     const Problem& problem = store.problem();
     const BatchOutcome outcome = certify_batch(
         knowledge, pairs.size(),
@@ -181,7 +180,7 @@ int certify(const CertifyArguments& given, const Console& console) {
                         {"the command line", "what a policy is worth depends on both",
                          "alidade certify RUN --reward FILE --policy FILE, or neither"});
     require_fit_level(given.fit.level);
-    const RunStore store = open_run(given.folder);
+    const Run store = open_run(given.folder);
     const int threads = thread_count(given.threads);
     const LoadedRun loaded = load_run(store, threads);
     const Knowledge& knowledge = loaded.knowledge;

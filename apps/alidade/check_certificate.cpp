@@ -73,7 +73,7 @@ std::string text_of(const std::vector<Finding>& findings, double delta, const Co
 }
 
 int check_certificate(const std::string& folder, int threads, const Console& console) {
-    const RunStore store = open_run(folder);
+    const Run store = open_run(folder);
     const LoadedRun loaded = load_run(store, threads);
     const auto checkpoint = store.checkpoint();
     if (!loaded.result || !checkpoint)

@@ -28,7 +28,7 @@ Standing standing_of(const Problem& problem, const Counts& counts,
     return standing;
 }
 
-Standing standing_of(const RunStore& store, const FitFlags& flags) {
+Standing standing_of(const Run& store, const FitFlags& flags) {
     require_fit_level(flags.level);
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};

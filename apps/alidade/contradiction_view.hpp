@@ -6,7 +6,7 @@
 #include <string>
 
 #include "alidade/explore/run_contradiction.hpp"
-#include "alidade/run/run_store.hpp"
+#include "alidade/run/run.hpp"
 #include "console.hpp"
 #include "fit_view.hpp"
 #include "user_error.hpp"
@@ -34,7 +34,7 @@ struct Standing {
 
 /// Of a run: what it has stored, and the check of all its transitions, not of those behind its best iterate
 /// alone: more data see more. Throws UserError for a bad level.
-Standing standing_of(const RunStore& store, const FitFlags& flags);
+Standing standing_of(const Run& store, const FitFlags& flags);
 /// Of counts: the same with what is known of them already.
 Standing standing_of(const Problem& problem, const Counts& counts,
                      const std::optional<RunContradiction>& known, const FitFlags& flags);

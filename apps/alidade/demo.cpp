@@ -36,7 +36,7 @@ struct DemoArguments {
 };
 
 /// A fresh run in the demo's folder. A run that an earlier demo left there is replaced, no other.
-RunStore fresh_run(const DemoArguments& given) {
+Run fresh_run(const DemoArguments& given) {
     const Context context{fmt::format("run folder '{}'", given.folder),
                           "the demo would replace it, and it is not the demo's",
                           "alidade demo --run ANOTHER"};
@@ -49,11 +49,11 @@ RunStore fresh_run(const DemoArguments& given) {
     const RunUse use{.writes = true, .may_overwrite = false, .another = "alidade demo --run ANOTHER_FOLDER"};
     return explaining_run(given.folder, use, [&] {
         if (RunStore::exists(given.folder)) {
-            if (RunStore::open(given.folder, Access::read).source() != demo_problem)
+            if (Run::open(given.folder, Access::read).source() != demo_problem)
                 throw UserError("the folder holds a run of another problem", context);
             RunStore::remove(given.folder);
         }
-        return RunStore::create(given.folder, problem, std::string(demo_problem), options);
+        return Run::create(given.folder, problem, std::string(demo_problem), options);
     });
 }
 
@@ -89,7 +89,7 @@ int demo(const DemoArguments& given, const Console& console) {
     Goal goal;
     goal.episodes = demo_episodes;
     goal.threads = thread_count(given.threads);
-    RunStore store = fresh_run(given);
+    Run store = fresh_run(given);
     const Explored explored = explore_into(store, goal, console);
     insist(explored.standing, console);
     const std::vector<DemoPlan> plans = plan_all(store.problem(), explored.knowledge);

@@ -25,87 +25,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double checkpoint_seconds = 1;
-
-RunResult result_of(Exploration& exploration, Stopped stopped, const Timings& before) {
-    const RewardFreeCertificate& certificate = exploration.best().certificate;
-    const Timings& now = exploration.timings();
-    RunResult result;
-    result.evidence = exploration.best_evidence();
-    result.episodes = exploration.explorer().episodes();
-    result.replans = exploration.explorer().replans();
-    result.reward_free = certificate.bound;
-    result.method = certificate.method;
-    result.candidates = certificate.candidates;
-    result.stopped = to_string(stopped);
-    result.timings = {before.total + now.total, before.simulate + now.simulate, before.plan + now.plan,
-                      before.certify + now.certify};
-    return result;
-}
-
-double seconds_from(std::chrono::steady_clock::time_point begin) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// Stores a checkpoint when the last one is old enough, or before work that a signal could not wait for: as
-/// long as no such work begins with anything unstored, PromptStop may end it at any moment.
-class Checkpoints {
-public:
-    Checkpoints(RunStore& store, Exploration& exploration, PromptStop& stop)
-        : store_(store), exploration_(exploration), stop_(stop) {}
-
-    /// A batch has been told; planning and certifying follow.
-    void batch_told() {
-        thinking_since_ = Clock::now();
-        if (seconds_from(last_) < checkpoint_seconds && longest_thought_ < long_thought_seconds) return;
-        save();
-    }
-    /// A batch is about to be run.
-    void before_batch() {
-        if (thinking_since_) longest_thought_ = std::max(longest_thought_, seconds_from(*thinking_since_));
-        stop_.not_all_is_stored();
-        current_ = false;
-    }
-    /// No batch will follow, but a last certificate.
-    void ending() {
-        if (!current_) save();
-    }
-    void save() {
-        write([&] { store_.save(now(exploration_.contradiction())); });
-    }
-    void save(const RunResult& result, const std::optional<RunContradiction>& contradiction) {
-        write([&] { store_.save(now(contradiction), result); });
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    /// Waiting for less than this is no waiting.
-    static constexpr double long_thought_seconds = 0.25;
-
-    RunCheckpoint now(const std::optional<RunContradiction>& contradiction) {
-        return {exploration_.memory(), exploration_.counts(), contradiction};
-    }
-
-    template <class Write>
-    void write(const Write& write) {
-        stop_.not_all_is_stored();
-        write();
-        stop_.all_is_stored();
-        current_ = true;
-        last_ = Clock::now();
-    }
-
-    RunStore& store_;
-    Exploration& exploration_;
-    PromptStop& stop_;
-    Clock::time_point last_ = Clock::now();
-    std::optional<Clock::time_point> thinking_since_;
-    double longest_thought_ = 0;
-    bool current_ = true;  // the store has all that was told
-};
-
 /// What is said of a run that a signal ended in the middle of planning or certifying.
-void say_interrupted(const RunStore& store, std::int64_t episodes, const Console& console) {
+void say_interrupted(const Run& store, std::int64_t episodes, const Console& console) {
     if (console.progress()) fmt::print(stderr, "\r\x1b[K");
     console.say(interrupted_after(episodes));
     if (!console.json()) return;
@@ -137,63 +58,43 @@ std::string interrupted_after(std::int64_t episodes) {
                        with_commas(episodes));
 }
 
-Explored explore_into(RunStore& store, const Goal& goal, const Console& console) {
-    const Problem& problem = store.problem();
-    const RunOptions& options = store.options();
+Explored explore_into(Run& run, const Goal& goal, const Console& console) {
     const Interruption interruption;
     std::atomic<std::int64_t> episodes = 0;
-    PromptStop stop(interruption, [&] { say_interrupted(store, episodes, console); });
-    Exploration exploration(task_of(problem), explorer_options(options, goal.threads));
-    std::optional<RunContradiction> known;
-    if (auto checkpoint = store.checkpoint()) {
-        known = std::move(checkpoint->contradiction);
-        if (known && !goal.fit.despite)
-            throw refusal(*known, store.folder().string(), "the run was not explored further");
-        episodes = checkpoint->counts.episodes();
-        exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
-    }
-    const auto previous = store.result();
-    const Timings before = previous ? previous->timings : Timings{};
-    if (episodes > 0) console.say(fmt::format("Resuming after {} episodes.", with_commas(episodes)));
-
-    CountSplittingDeployer system(problem.true_model(), options.seed);
-    Checkpoints checkpoints(store, exploration, stop);
-    Stopped stopped = Stopped::budget;
+    PromptStop stop(interruption, [&] { say_interrupted(run, episodes, console); });
+    const std::string folder = run.folder().string();
+    if (const auto checkpoint = run.checkpoint();
+        checkpoint && checkpoint->contradiction && !goal.fit.despite)
+        throw refusal(*checkpoint->contradiction, folder, "the run was not explored further");
+    const RunGoal wanted{goal.episodes, goal.target, goal.threads, goal.fit.despite};
+    ProgressLine line(console.progress(), wanted, run.options().schedule, run.problem().shape().horizon);
+    RunWatch watch;
+    watch.interrupted = [&] { return interruption.requested(); };
+    watch.resumed = [&](std::int64_t done) {
+        episodes = done;
+        console.say(fmt::format("Resuming after {} episodes.", with_commas(done)));
+    };
+    watch.observe = [&](const Progress& progress) {
+        episodes = progress.episodes;
+        line.update(progress);
+    };
+    watch.stored = [&](bool all) { all ? stop.all_is_stored() : stop.not_all_is_stored(); };
     try {
-        ExploreOptions run;
-        run.episodes = goal.episodes;
-        run.target = goal.target;
-        run.despite_contradiction = goal.fit.despite;
-        ProgressLine line(console.progress(), run, options.schedule, problem.shape().horizon);
-        run.interrupted = [&] {
-            if (interruption.requested()) return true;
-            checkpoints.before_batch();
-            return false;
-        };
-        run.ending = [&] { checkpoints.ending(); };
-        run.observe = [&](const Progress& progress) {
-            episodes = progress.episodes;
-            line.update(progress);
-            checkpoints.batch_told();
-        };
-        stopped = exploration.run(system, run);
+        ExploredRun explored = run.explore(wanted, watch);
+        line.wipe();
+        // The check may take a while: the episodes are safe by now.
+        Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit);
+        if (standing.contradiction && standing.contradiction != explored.contradiction)
+            run.note(*standing.contradiction);
+        return {explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
+                std::move(explored.trace), explored.replan_bound,         std::move(standing)};
     } catch (const ModelContradiction&) {
-        checkpoints.save();
-        throw refusal(*exploration.contradiction(), store.folder().string(),
+        line.wipe();
+        const auto checkpoint = run.checkpoint();
+        if (!checkpoint || !checkpoint->contradiction) throw;
+        throw refusal(*checkpoint->contradiction, folder,
                       "the run was ended there, and what was seen is stored");
     }
-    RunResult result = result_of(exploration, stopped, before);
-    if (!known) known = exploration.contradiction();
-    checkpoints.save(result, known);
-    // The check may take a while: the episodes are safe by now.
-    Standing standing = standing_of(problem, exploration.counts(), known, goal.fit);
-    if (standing.contradiction != known) checkpoints.save(result, standing.contradiction);
-    return {stopped,
-            exploration.best(),
-            std::move(result),
-            exploration.trace(),
-            exploration.explorer().replan_bound(),
-            std::move(standing)};
 }
 
 namespace {
@@ -212,7 +113,7 @@ void describe_method(const RunOptions& options, ordered_json& object) {
 
 }  // namespace
 
-ordered_json to_json(const Explored& explored, const RunStore& store, const Goal& goal) {
+ordered_json to_json(const Explored& explored, const Run& store, const Goal& goal) {
     const RunOptions& options = store.options();
     const RunResult& result = explored.result;
     ordered_json object;
@@ -244,7 +145,7 @@ ordered_json to_json(const Explored& explored, const RunStore& store, const Goal
     return object;
 }
 
-std::string describe(const Explored& explored, const RunStore& store, const Console& console) {
+std::string describe(const Explored& explored, const Run& store, const Console& console) {
     const Problem& problem = store.problem();
     const RunResult& result = explored.result;
     const std::string folder = store.folder().string();

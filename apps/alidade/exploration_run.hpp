@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "alidade/explore/exploration.hpp"
-#include "alidade/run/run_store.hpp"
+#include "alidade/run/run.hpp"
 #include "console.hpp"
 #include "contradiction_view.hpp"
 
@@ -36,15 +36,15 @@ struct Explored {
 /// data leave no model to go on with, unless the goal is to go on despite it; what was seen is stored first,
 /// and so is the contradiction. Where planning or certifying would outlast a signal by more
 /// than a moment, the program ends here with code 130, with all episodes stored but without a certificate.
-Explored explore_into(RunStore& store, const Goal& goal, const Console& console);
+Explored explore_into(Run& store, const Goal& goal, const Console& console);
 
 /// What is said of a run that was interrupted.
 std::string interrupted_after(std::int64_t episodes);
 
 /// The stable object of `explore --json`.
-nlohmann::ordered_json to_json(const Explored& explored, const RunStore& store, const Goal& goal);
+nlohmann::ordered_json to_json(const Explored& explored, const Run& store, const Goal& goal);
 /// The same for reading.
-std::string describe(const Explored& explored, const RunStore& store, const Console& console);
+std::string describe(const Explored& explored, const Run& store, const Console& console);
 
 /// 0 done or target met, 3 budget spent before the target, 130 interrupted, 4 the data contradict the
 /// model and nobody said to go on; where several apply, 4 before 130 before 3.

@@ -7,7 +7,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/run/problem_hash.hpp"
-#include "alidade/run/run_store.hpp"
+#include "alidade/run/run.hpp"
 #include "alidade/theory/hoeffding_bound.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
@@ -144,12 +144,11 @@ std::string difference(const RunOptions& stored, const RunOptions& wanted) {
 }
 
 /// The run that is there, if it is the one asked for; throws UserError otherwise.
-RunStore resume(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
+Run resume(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
     const Context context{fmt::format("run folder '{}'", given.folder),
                           "data of two different runs must not be mixed: the bounds would not hold",
                           "choose another folder with -o, or replace the run there with --overwrite"};
-    RunStore store =
-        explaining_run(given.folder, writing_use(false), [&] { return RunStore::open(given.folder); });
+    Run store = explaining_run(given.folder, writing_use(false), [&] { return Run::open(given.folder); });
     if (const auto result = store.result(); result && result->stopped == stopped_at_logs)
         throw UserError("the folder holds what alidade learn made of logs",
                         {context.where,
@@ -166,13 +165,13 @@ RunStore resume(const ExploreArguments& given, const Problem& problem, const Run
     return store;
 }
 
-RunStore open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
+Run open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
     if (RunStore::exists(given.folder)) {
         if (!given.overwrite) return resume(given, problem, options);
         explaining_run(given.folder, writing_use(true), [&] { RunStore::remove(given.folder); });
     }
     return explaining_run(given.folder, writing_use(given.overwrite),
-                          [&] { return RunStore::create(given.folder, problem, given.source, options); });
+                          [&] { return Run::create(given.folder, problem, given.source, options); });
 }
 
 int explore(const ExploreArguments& given, const Console& console) {
@@ -180,7 +179,7 @@ int explore(const ExploreArguments& given, const Console& console) {
     require_truth(problem, given.source);
     const RunOptions options = options_of(given, problem);
     const Goal goal = goal_of(given, problem, options);
-    RunStore store = open_or_create(given, problem, options);
+    Run store = open_or_create(given, problem, options);
     const Explored explored = explore_into(store, goal, console);
     insist(explored.standing, console);
     if (explored.stopped == Stopped::interrupted)

@@ -217,7 +217,7 @@ void report(const ExportArguments& given, const LearnedMixture& learned, const E
 }
 
 int export_model(const ExportArguments& given, const Console& console) {
-    const RunStore store = open_run(given.folder);
+    const Run store = open_run(given.folder);
     const Problem& problem = store.problem();
     const ModelFormat format =
         explaining({"--as", "only formats that are known can be written", "alidade export --help names them"},

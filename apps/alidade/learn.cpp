@@ -9,7 +9,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/likelihood_source.hpp"
 #include "alidade/files/episode_file.hpp"
-#include "alidade/run/run_store.hpp"
+#include "alidade/run/run.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/spec/shell_word.hpp"
 #include "certificate_view.hpp"
@@ -39,8 +39,7 @@ struct LearnArguments {
 
 /// What the logs taught.
 struct Learned {
-    Knowledge knowledge;
-    RunResult result;
+    LearnedRun learned;
     Standing standing;
     std::int64_t transitions = 0;
     double read_seconds = 0;
@@ -142,83 +141,60 @@ Counts read_logs(const LearnArguments& given, const Problem& problem) {
     return counts;
 }
 
-RunOptions options_of(const LearnArguments& given, const Problem& problem) {
-    RunOptions options;
-    options.algorithm = given.algorithm;
-    options.confidence = offline_algorithm;
-    options.delta = delta_of(given.delta, problem);
-    return options;
-}
-
-Learned learn_from(const Counts& counts, const Problem& problem, const ExplorerOptions& options,
-                   const FitFlags& flags) {
-    const auto begin = std::chrono::steady_clock::now();
-    Snapshot evidence = likelihood_evidence(counts);
-    // As certify computes it later, to the last bit.
-    Learned learned{.knowledge = recompute(task_of(problem), evidence, options)};
-    learned.standing = standing_of(problem, counts, std::nullopt, flags);
+/// Computes what the counts teach before anything is stored or replaced.
+Learned learn_from(const Counts& counts, const Problem& problem, const LearnArguments& given, double delta) {
+    LearnedRun run = explaining_run(given.folder, writing_use(given.overwrite), [&] {
+        return Run::learn(given.folder, problem, given.source, delta, counts,
+                          {.threads = thread_count(given.threads), .replace = given.overwrite});
+    });
+    Learned learned{.learned = std::move(run)};
+    learned.standing = standing_of(problem, counts, std::nullopt, given.fit);
+    if (learned.standing.contradiction) learned.learned.run.note(*learned.standing.contradiction);
     for (const std::int64_t count : counts.values()) learned.transitions += count;
-    const RewardFreeCertificate& certificate = learned.knowledge.certificate;
-    learned.result.evidence = std::move(evidence);
-    learned.result.episodes = counts.episodes();
-    learned.result.reward_free = certificate.bound;
-    learned.result.method = certificate.method;
-    learned.result.candidates = certificate.candidates;
-    learned.result.stopped = stopped_at_logs;
-    learned.result.timings.certify = seconds_since(begin);
     return learned;
 }
 
-RunStore store_run(const LearnArguments& given, const Problem& problem, const RunOptions& options,
-                   const Counts& counts, const Learned& learned) {
-    RunStore store = explaining_run(given.folder, writing_use(given.overwrite), [&] {
-        if (given.overwrite) RunStore::remove(given.folder);
-        return RunStore::create(given.folder, problem, given.source, options);
-    });
-    store.save(RunCheckpoint{{}, counts, learned.standing.contradiction}, learned.result);
-    return store;
-}
-
-ordered_json object_of(const Learned& learned, const RunStore& store, const LearnArguments& given) {
+ordered_json object_of(const Learned& all, const LearnArguments& given) {
+    const auto& [store, knowledge, result] = all.learned;
     ordered_json object;
     object["algorithm"] = store.options().algorithm;
     object["problem"] = store.source();
     object["files"] = given.files;
-    object["episodes"] = learned.result.episodes;
-    object["transitions"] = learned.transitions;
+    object["episodes"] = result.episodes;
+    object["transitions"] = all.transitions;
     object["delta"] = store.options().delta;
     object["horizon"] = store.problem().shape().horizon;
-    object["certificate"] = to_json(learned.knowledge.certificate);
-    object["contributions"] = to_json(learned.knowledge.certificate.contributions, store.problem());
-    object["weights"] = weights_json(learned.knowledge.mixture("a table of weights").model());
-    add_standing(object, learned.standing, store.problem());
-    object["seconds"] = {{"total", learned.result.timings.total},
-                         {"read", learned.read_seconds},
-                         {"certify", learned.result.timings.certify}};
-    object["stopped"] = learned.result.stopped;
+    object["certificate"] = to_json(knowledge.certificate);
+    object["contributions"] = to_json(knowledge.certificate.contributions, store.problem());
+    object["weights"] = weights_json(knowledge.mixture("a table of weights").model());
+    add_standing(object, all.standing, store.problem());
+    object["seconds"] = {
+        {"total", result.timings.total}, {"read", all.read_seconds}, {"certify", result.timings.certify}};
+    object["stopped"] = result.stopped;
     object["threads"] = thread_count(given.threads);
     object["run"] = store.folder().string();
     return object;
 }
 
-std::string text_of(const Learned& learned, const RunStore& store, const Console& console) {
+std::string text_of(const Learned& all, const Console& console) {
+    const auto& [store, knowledge, result] = all.learned;
     const Problem& problem = store.problem();
     const std::string folder = store.folder().string();
-    std::string text = fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n",
-                                   console.bold("Learned"), printable(store.source()),
-                                   with_commas(learned.result.episodes), with_commas(learned.transitions));
-    text += describe(learned.knowledge.certificate, problem.shape(), console) + "\n";
-    if (const std::string standing = describe(learned.standing, problem, console); !standing.empty())
+    std::string text =
+        fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", console.bold("Learned"),
+                    printable(store.source()), with_commas(result.episodes), with_commas(all.transitions));
+    text += describe(knowledge.certificate, problem.shape(), console) + "\n";
+    if (const std::string standing = describe(all.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
-        text += describe_weights(learned.knowledge.mixture("a table of weights").model(), console) + "\n";
-    if (const std::string parts = describe(learned.knowledge.certificate.contributions, problem, console);
+        text += describe_weights(knowledge.mixture("a table of weights").model(), console) + "\n";
+    if (const std::string parts = describe(knowledge.certificate.contributions, problem, console);
         !parts.empty())
         text += parts + "\n";
     const std::string reward = problem.rewards().empty() ? "FILE" : problem.rewards().front().name;
     return text + fmt::format("{}  {} in all: reading {}, certifying {}\n{}   {}\n{}  alidade plan {} {}\n",
-                              console.bold("Time"), duration(learned.result.timings.total),
-                              duration(learned.read_seconds), duration(learned.result.timings.certify),
+                              console.bold("Time"), duration(result.timings.total),
+                              duration(all.read_seconds), duration(result.timings.certify),
                               console.bold("Run"), printable(folder), console.bold("Next"),
                               shell_path(folder), shell_flag("--reward", reward));
 }
@@ -229,22 +205,20 @@ int learn(const LearnArguments& given, const Console& console) {
     require_fit_level(given.fit.level);
     const Problem problem = load_problem_argument(given.source, given.normalise);
     require_usable(task_of(problem), given.source);
-    const RunOptions options = options_of(given, problem);
-    const ExplorerOptions explorer = explorer_options(options, thread_count(given.threads));
+    const double delta = delta_of(given.delta, problem);
     require_free(given);
     require_different_files(given.files);
     const auto reading = std::chrono::steady_clock::now();
     const Counts counts = read_logs(given, problem);
     const double read_seconds = seconds_since(reading);
-    Learned learned = learn_from(counts, problem, explorer, given.fit);
+    Learned learned = learn_from(counts, problem, given, delta);
     learned.read_seconds = read_seconds;
-    learned.result.timings.total = seconds_since(begin);
-    const RunStore store = store_run(given, problem, options, counts, learned);
+    learned.learned.result.timings.total = seconds_since(begin);
     insist(learned.standing, console);
     if (console.json())
-        console.object(object_of(learned, store, given));
+        console.object(object_of(learned, given));
     else
-        console.result(text_of(learned, store, console));
+        console.result(text_of(learned, console));
     return learned.standing.exit_code(0);
 }
 

@@ -65,45 +65,24 @@ Problem load_problem_argument(const std::string& source, std::optional<bool> nor
     }
 }
 
-RunStore open_run(const std::string& folder) {
-    return explaining_run(folder, reading_use(), [&] { return RunStore::open(folder, Access::read); });
-}
-
-ExplorerOptions explorer_options(const RunOptions& options, int threads) {
-    return {.algorithm = options.algorithm,
-            .confidence = options.confidence,
-            .delta = options.delta,
-            .seed = options.seed,
-            .schedule = options.schedule,
-            .threads = threads};
+Run open_run(const std::string& folder) {
+    return explaining_run(folder, reading_use(), [&] { return Run::open(folder, Access::read); });
 }
 
 bool by_paper(const RunOptions& options) {
     return options.confidence.find("constants=paper") != std::string::npos;
 }
 
-LoadedRun load_run(const RunStore& store, int threads) {
-    const RunOptions& options = store.options();
-    const ExplorerOptions explorer = explorer_options(options, threads);
-    const Task task = task_of(store.problem());
-    const auto again = [&](const auto& read) {
-        return explaining_run(store.folder().string(), reading_use(), read);
-    };
-    if (auto result = again([&] { return store.result(); })) {
-        Knowledge knowledge = recompute(task, result->evidence, explorer);
-        return {std::move(knowledge), std::move(result)};
-    }
-    auto checkpoint = again([&] { return store.checkpoint(); });
-    if (!checkpoint)
-        throw UserError("the run has stored no episodes yet",
-                        {fmt::format("run folder '{}'", store.folder().string()),
-                         "without data there is nothing to plan on or to certify",
-                         fmt::format("alidade explore {} -o {} goes on with it; if it is running, wait "
-                                     "until it has stored some",
-                                     shell_path(store.source()), shell_path(store.folder().string()))});
-    Exploration exploration(task, explorer);
-    exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
-    return {exploration.best(), std::nullopt};
+LoadedRun load_run(const Run& run, int threads) {
+    const std::string folder = run.folder().string();
+    auto loaded = explaining_run(folder, reading_use(), [&] { return run.load(threads); });
+    if (loaded) return std::move(*loaded);
+    throw UserError(
+        "the run has stored no episodes yet",
+        {fmt::format("run folder '{}'", folder), "without data there is nothing to plan on or to certify",
+         fmt::format("alidade explore {} -o {} goes on with it; if it is running, wait "
+                     "until it has stored some",
+                     shell_path(run.source()), shell_path(folder))});
 }
 
 double delta_of(const std::optional<double>& flag, const Problem& problem) {

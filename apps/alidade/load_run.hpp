@@ -6,33 +6,22 @@
 
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/problem/problem.hpp"
-#include "alidade/run/run_store.hpp"
+#include "alidade/run/run.hpp"
 
 namespace alidade::app {
-
-/// RunResult::stopped of a run that was learned from logs instead of explored.
-inline constexpr std::string_view stopped_at_logs = "logs";
 
 /// Loads what the user calls a problem; `normalise` is the flag of that name, nothing where the command has
 /// none. Throws UserError, whose advice is --normalise only where that helps.
 Problem load_problem_argument(const std::string& source, std::optional<bool> normalise);
 
 /// Opens a run's folder to read: takes no lock and changes nothing in it. Throws UserError.
-RunStore open_run(const std::string& folder);
-
-/// What a run knows, and the result that it was computed again from.
-struct LoadedRun {
-    Knowledge knowledge;
-    std::optional<RunResult> result;  ///< none of a run that has not ended
-};
+Run open_run(const std::string& folder);
 
 /// Computes the knowledge of a run again from its stored evidence; of a run that was killed, from its last
 /// checkpoint. Throws UserError if nothing was stored yet. Beside a writer, ask for the run's standing after
 /// this: then it is of the same moment or a later one, and no contradiction is missed.
-LoadedRun load_run(const RunStore& store, int threads);
+LoadedRun load_run(const Run& store, int threads);
 
-/// The explorer's options of a stored run.
-ExplorerOptions explorer_options(const RunOptions& options, int threads);
 /// Whether its sets have the paper's constants.
 bool by_paper(const RunOptions& options);
 

@@ -207,7 +207,7 @@ int plan(const PlanArguments& given, const Console& console) {
         throw UserError("no reward is given",
                         {"the command line", "a plan needs to know what is worth having",
                          "alidade plan RUN --reward FILE_OR_NAME"});
-    const RunStore store = open_run(given.folder);
+    const Run store = open_run(given.folder);
     const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     const Knowledge knowledge = load_run(store, thread_count(given.threads)).knowledge;
     const Standing standing = standing_of(store, given.fit);

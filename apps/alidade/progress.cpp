@@ -23,10 +23,10 @@ std::size_t line_width() {
 
 }  // namespace
 
-ProgressLine::ProgressLine(bool shown, const ExploreOptions& options, const Schedule& schedule, Index horizon)
+ProgressLine::ProgressLine(bool shown, const RunGoal& goal, const Schedule& schedule, Index horizon)
     : shown_(shown),
-      budget_(options.episodes),
-      target_(options.target),
+      budget_(goal.episodes),
+      target_(goal.target),
       horizon_(static_cast<double>(horizon)),
       geometric_(schedule.kind != Schedule::Kind::every) {}
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "alidade/explore/exploration.hpp"
 #include "alidade/explore/schedule.hpp"
+#include "alidade/run/run.hpp"
 
 namespace alidade::app {
 
@@ -14,7 +14,7 @@ namespace alidade::app {
 class ProgressLine {
 public:
     /// A certificate of `horizon` or more says nothing, and nothing is foretold from it.
-    ProgressLine(bool shown, const ExploreOptions& options, const Schedule& schedule, Index horizon);
+    ProgressLine(bool shown, const RunGoal& goal, const Schedule& schedule, Index horizon);
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view marker = "<!-- Written by alidade demo. -->";
 
-Table weights_table(const Explored& explored, const RunStore& store) {
+Table weights_table(const Explored& explored, const Run& store) {
     const MixtureModel& learned = explored.knowledge.mixture("a table of weights").model();
     const MixtureModel truth = store.problem().true_model();
     std::vector<Table::Column> columns{{"step"}};
@@ -56,7 +56,7 @@ Table trace_table(const std::vector<TracePoint>& trace, Index horizon) {
 
 }  // namespace
 
-std::string explanation(const Explored& explored, const RunStore& store) {
+std::string explanation(const Explored& explored, const Run& store) {
     const Problem& problem = store.problem();
     const RewardFreeCertificate& certificate = explored.knowledge.certificate;
     return fmt::format(
@@ -109,7 +109,7 @@ void require_replaceable(const std::filesystem::path& file) {
                      "alidade demo -o ANOTHER.md"});
 }
 
-void write_report(const std::filesystem::path& file, const Explored& explored, const RunStore& store,
+void write_report(const std::filesystem::path& file, const Explored& explored, const Run& store,
                   const std::vector<DemoPlan>& plans) {
     const Problem& problem = store.problem();
     const RewardFreeCertificate& certificate = explored.knowledge.certificate;

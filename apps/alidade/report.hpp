@@ -21,7 +21,7 @@ struct DemoPlan {
 };
 
 /// What the demo did, in plain sentences.
-std::string explanation(const Explored& explored, const RunStore& store);
+std::string explanation(const Explored& explored, const Run& store);
 /// One row a plan.
 Table plans_table(const std::vector<DemoPlan>& plans);
 /// How to read that table.
@@ -30,7 +30,7 @@ std::string reading_aid();
 /// Throws UserError if the file exists and is not a report of ours.
 void require_replaceable(const std::filesystem::path& file);
 /// Writes the demo's report as Markdown.
-void write_report(const std::filesystem::path& file, const Explored& explored, const RunStore& store,
+void write_report(const std::filesystem::path& file, const Explored& explored, const Run& store,
                   const std::vector<DemoPlan>& plans);
 
 }  // namespace alidade::app

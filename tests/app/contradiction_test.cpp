@@ -201,7 +201,7 @@ TEST_F(ContradictedRun, WhoseSetsAreEmptyIsKeptAndGoneOnWithOnlyWhenToldTo) {
         RunStore store = RunStore::open(path("run"));
         RunCheckpoint checkpoint = *store.checkpoint();
         // Moments a thousand times too large put the estimate far outside the simplex.
-        for (double& moment : checkpoint.memory.numbers.at("moment")) moment *= 1000;
+        for (double& moment : checkpoint.memory.numbers.at("regression.moment")) moment *= 1000;
         store.save(checkpoint);
     }
     const Outcome found = explore_to("4000");

@@ -28,7 +28,7 @@ TEST_F(Evidence, ThatContradictsTheModelEndsWithExitCodeFourAndIsKept) {
         RunStore store = RunStore::open(path("run"));
         RunCheckpoint checkpoint = *store.checkpoint();
         // Moments a thousand times too large put the estimate far outside the simplex.
-        for (double& moment : checkpoint.memory.numbers.at("moment")) moment *= 1000;
+        for (double& moment : checkpoint.memory.numbers.at("regression.moment")) moment *= 1000;
         store.save(checkpoint);
     }
     const Outcome contradicted = run(

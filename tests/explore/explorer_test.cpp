@@ -152,6 +152,19 @@ TEST(Explorer, SpellsItsOptionsInOneWay) {
               "hoeffding?ties=first / regression?width=l1&without=hull+span");
 }
 
+// The likelihood's bonus could not be computed: it allowed for no sets at all.
+TEST(Explorer, HasNothingToLearnInOneStep) {
+    const Problem problem = make_builtin("builtin:garnet?states=4&actions=2&features=2&horizon=1");
+    for (const BehaviourEntry& entry : behaviours()) {
+        Explorer explorer(task_of(problem), {.algorithm = entry.name});
+        EXPECT_EQ(explorer.ask().policy->shape().horizon, 1) << entry.name;
+        Counts counts(problem.shared_features(), 1);
+        counts.add_episodes(1);
+        explorer.tell(counts);
+        EXPECT_EQ(explorer.knowledge().certificate.bound, 0) << entry.name;
+    }
+}
+
 TEST(Catalogue, PrefersTheLikelihoodWhereThereIsOne) {
     EXPECT_EQ(default_behaviour(task_of(make_builtin(garnet))).name, "likelihood");
     Task off = task_of(make_builtin(garnet));

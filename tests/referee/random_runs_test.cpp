@@ -53,20 +53,20 @@ TEST(RefereeOnRandomRuns, AgreesWithEveryCertificate) {
 // successors too many for all vertices, and a truth that is only near a mixture.
 TEST(RefereeOnOtherRuns, AgreesWithEveryCertificate) {
     struct Run {
-        const char *problem, *algorithm, *constants;
+        const char *problem, *algorithm, *confidence;
         std::int64_t episodes;
     };
     for (const Run& each : std::vector<Run>{
-             {"builtin:riverswim", "likelihood", "sharp, prequential", 300},
-             {"builtin:riverswim", "hoeffding", "sharp", 1'000'000'000'000},
+             {"builtin:riverswim", "likelihood", "likelihood?prequential=true", 300},
+             {"builtin:riverswim", "hoeffding", "", 1'000'000'000'000},
              {"builtin:garnet?states=9&actions=3&features=6&horizon=5&successors=5&concentration=0.1",
-              "hoeffding", "sharp", 1'000'000'000'000},
-             {"builtin:lock", "likelihood", "sharp, confidence regression,likelihood", 1'000'000'000},
-             {"builtin:inventory?capacity=19&horizon=3", "hoeffding", "sharp", 3000},
-             {"builtin:reservoir", "hoeffding", "sharp without hull", 3000},
-             {"builtin:chain", "hoeffding", "paper of 1000 episodes", 1000}}) {
+              "hoeffding", "", 1'000'000'000'000},
+             {"builtin:lock", "likelihood", "regression,likelihood", 1'000'000'000},
+             {"builtin:inventory?capacity=19&horizon=3", "hoeffding", "", 3000},
+             {"builtin:reservoir", "hoeffding", "regression?without=hull", 3000},
+             {"builtin:chain", "hoeffding", "regression?constants=paper&episodes=1000", 1000}}) {
         const auto findings = referee::examine(referee_cases::explored(
-            make_builtin(each.problem), each.algorithm, each.constants, each.episodes, 1));
+            make_builtin(each.problem), each.algorithm, each.confidence, each.episodes, 1));
         EXPECT_TRUE(referee::all_confirmed(findings)) << each.problem << "\n"
                                                       << referee_cases::complaints(findings);
     }

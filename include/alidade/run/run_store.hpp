@@ -101,6 +101,8 @@ public:
     /// of this problem, or the store was opened to read.
     void save(const RunCheckpoint& checkpoint);
     void save(const RunCheckpoint& checkpoint, const RunResult& result);
+    /// Saves that the data contradict the model, unless a contradiction was saved before.
+    void note(const RunContradiction& found);
     /// What was saved last, also by a writer in another process; nothing if nothing was. A reader's throw
     /// RunRefused if another run has taken this one's place.
     std::optional<RunCheckpoint> checkpoint() const;

@@ -74,7 +74,7 @@ RunOptions options_from(const Values& values, bool earlier) {
 
 Identity read_identity(const Database& database) {
     const Values values = run_tables::read_values(database, "run");
-    const Snapshot record = run_tables::read_record(database, "problem");
+    const Snapshot record = run_tables::read_record(database, "problem", of_format_1(database));
     try {
         Identity identity{problem_from_record(record), take<std::string>(values, "problem_hash"),
                           take<std::string>(values, "source"), options_from(values, of_format_1(database))};
@@ -87,12 +87,15 @@ Identity read_identity(const Database& database) {
     }
 }
 
-void write_identity(Database& database, const Identity& identity) {
+void write_identity(Database& database, const Identity& identity, run_tables::Written& written) {
     Values values = values_of(identity.options);
     values["source"] = identity.source;
     values["problem_hash"] = identity.hash;
     run_tables::write_values(database, "run", values);
-    run_tables::write_record(database, "problem", record_of(identity.problem));
+    run_tables::write_record(database, "problem", record_of(identity.problem), written);
+}
+
+void write_creation(Database& database) {
     run_tables::write_meta(database, {{"created", now()}});
 }
 
@@ -108,19 +111,6 @@ template <class T>
 std::optional<T> take_if_there(const Values& values, const std::string& key) {
     if (!values.contains(key)) return std::nullopt;
     return take<T>(values, key);
-}
-
-void write_contradiction(Database& database, const RunContradiction& found) {
-    Values values{{"kind", to_string(found.kind)}, {"what", found.what}, {"episodes", found.episodes}};
-    put<std::int64_t>(values, "step", found.step);
-    put<std::int64_t>(values, "state", found.state);
-    put<std::int64_t>(values, "action", found.action);
-    put<std::int64_t>(values, "successor", found.successor);
-    put(values, "level", found.level);
-    put(values, "log_evidence", found.log_evidence);
-    put(values, "threshold", found.threshold);
-    run_tables::add_contradiction(database);
-    run_tables::write_values(database, "contradiction", values);
 }
 
 std::optional<RunContradiction> read_contradiction(const Database& database) {
@@ -146,33 +136,48 @@ std::optional<RunContradiction> read_contradiction(const Database& database) {
 
 }  // namespace
 
-void write_checkpoint(Database& database, const RunCheckpoint& checkpoint) {
-    run_tables::write_counts(database, checkpoint.counts);
-    run_tables::write_record(database, "memory", checkpoint.memory);
-    if (checkpoint.contradiction && !run_tables::has_contradiction(database))
-        write_contradiction(database, *checkpoint.contradiction);
+void write_contradiction(Database& database, const RunContradiction& found) {
+    if (run_tables::has_contradiction(database)) return;
+    Values values{{"kind", to_string(found.kind)}, {"what", found.what}, {"episodes", found.episodes}};
+    put<std::int64_t>(values, "step", found.step);
+    put<std::int64_t>(values, "state", found.state);
+    put<std::int64_t>(values, "action", found.action);
+    put<std::int64_t>(values, "successor", found.successor);
+    put(values, "level", found.level);
+    put(values, "log_evidence", found.log_evidence);
+    put(values, "threshold", found.threshold);
+    run_tables::add_contradiction(database);
+    run_tables::write_values(database, "contradiction", values);
+}
+
+void write_checkpoint(Database& database, const RunCheckpoint& checkpoint, run_tables::Written& written) {
+    run_tables::write_counts(database, checkpoint.counts, written);
+    run_tables::write_record(database, "memory", checkpoint.memory, written, {.counts = &checkpoint.counts});
+    if (checkpoint.contradiction) write_contradiction(database, *checkpoint.contradiction);
     run_tables::write_meta(database, {{"updated", now()}});
 }
 
 std::optional<RunCheckpoint> read_checkpoint(const Database& database, const Identity& identity) {
     if (!run_tables::written(database, "memory")) return std::nullopt;
     const Problem& problem = identity.problem;
-    RunCheckpoint checkpoint{run_tables::read_record(database, "memory"),
-                             Counts(problem.shared_features(), problem.shape().horizon)};
-    if (of_format_1(database)) {
+    const bool earlier = of_format_1(database);
+    RunCheckpoint checkpoint{{}, Counts(problem.shared_features(), problem.shape().horizon)};
+    run_tables::read_counts(database, checkpoint.counts, earlier);
+    checkpoint.memory = run_tables::read_record(database, "memory", earlier, {.counts = &checkpoint.counts});
+    if (earlier) {
         try {
             checkpoint.memory = format_1::memory(checkpoint.memory, identity.options);
         } catch (const InvalidArgument& error) {
             throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
         }
     }
-    run_tables::read_counts(database, checkpoint.counts);
     checkpoint.contradiction = read_contradiction(database);
     return checkpoint;
 }
 
-void write_result(Database& database, const RunResult& result) {
-    run_tables::write_record(database, "knowledge", result.evidence);
+void write_result(Database& database, const RunResult& result, const RunCheckpoint& checkpoint,
+                  run_tables::Written& written) {
+    keep_evidence(database, result.evidence, checkpoint, written);
     run_tables::write_candidates(database, result.candidates);
     run_tables::write_values(database, "result",
                              {{"episodes", result.episodes},
@@ -186,12 +191,24 @@ void write_result(Database& database, const RunResult& result) {
                                       {"seconds_certify", result.timings.certify}});
 }
 
+namespace {
+
+Snapshot read_evidence(const Database& database, const Identity& identity) {
+    if (of_format_1(database))
+        return format_1::evidence(run_tables::read_record(database, "knowledge", true), identity.options);
+    const auto checkpoint = read_checkpoint(database, identity);
+    if (!checkpoint) throw sqlite::Error(SQLITE_CORRUPT, "a result without a checkpoint");
+    return run_tables::read_record(database, "knowledge", false,
+                                   {.counts = &checkpoint->counts, .best = &checkpoint->memory});
+}
+
+}  // namespace
+
 std::optional<RunResult> read_result(const Database& database, const Identity& identity) {
     if (!run_tables::written(database, "result")) return std::nullopt;
     const Values values = run_tables::read_values(database, "result");
     RunResult result;
-    result.evidence = run_tables::read_record(database, "knowledge");
-    if (of_format_1(database)) result.evidence = format_1::evidence(result.evidence, identity.options);
+    result.evidence = read_evidence(database, identity);
     result.episodes = take<std::int64_t>(values, "episodes");
     result.replans = take<std::int64_t>(values, "replans");
     result.reward_free = take<double>(values, "reward_free");
@@ -204,17 +221,27 @@ std::optional<RunResult> read_result(const Database& database, const Identity& i
     return result;
 }
 
+std::optional<Snapshot> evidence_by_reference(const Database& database, const Identity& identity) {
+    if (!run_tables::written(database, "result") || !run_tables::has_copies(database, "knowledge"))
+        return std::nullopt;
+    return read_evidence(database, identity);
+}
+
+void keep_evidence(Database& database, const Snapshot& evidence, const RunCheckpoint& checkpoint,
+                   run_tables::Written& written) {
+    run_tables::write_record(database, "knowledge", evidence, written,
+                             {.counts = &checkpoint.counts, .best = &checkpoint.memory});
+}
+
 void bring_up_to_date(Database& database) {
     const Identity identity = read_identity(database);
     const auto checkpoint = read_checkpoint(database, identity);
     const auto result = read_result(database, identity);
-    Values values = values_of(identity.options);
-    values["source"] = identity.source;
-    values["problem_hash"] = identity.hash;
-    run_tables::write_values(database, "run", values);
-    if (checkpoint) run_tables::write_record(database, "memory", checkpoint->memory);
-    if (result) run_tables::write_record(database, "knowledge", result->evidence);
     run_tables::mark_format(database);
+    run_tables::Written written;
+    write_identity(database, identity, written);
+    if (checkpoint) write_checkpoint(database, *checkpoint, written);
+    if (result) write_result(database, *result, *checkpoint, written);
 }
 
 }  // namespace alidade

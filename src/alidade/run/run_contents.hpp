@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "alidade/run/run_arrays.hpp"
 #include "alidade/run/run_store.hpp"
 #include "alidade/run/sqlite.hpp"
 
@@ -19,14 +20,27 @@ struct Identity {
     RunOptions options;
 };
 
-void write_identity(sqlite::Database& database, const Identity& identity);
+void write_identity(sqlite::Database& database, const Identity& identity, run_tables::Written& written);
+/// When the run was created: now.
+void write_creation(sqlite::Database& database);
 Identity read_identity(const sqlite::Database& database);
 
-void write_checkpoint(sqlite::Database& database, const RunCheckpoint& checkpoint);
+void write_checkpoint(sqlite::Database& database, const RunCheckpoint& checkpoint,
+                      run_tables::Written& written);
+/// Unless one is written already.
+void write_contradiction(sqlite::Database& database, const RunContradiction& found);
 std::optional<RunCheckpoint> read_checkpoint(const sqlite::Database& database, const Identity& identity);
 
-void write_result(sqlite::Database& database, const RunResult& result);
+/// `checkpoint` is the one of the same save.
+void write_result(sqlite::Database& database, const RunResult& result, const RunCheckpoint& checkpoint,
+                  run_tables::Written& written);
 std::optional<RunResult> read_result(const sqlite::Database& database, const Identity& identity);
+
+/// The evidence of the result, if some of it is stored as a copy of what the next checkpoint will change.
+std::optional<Snapshot> evidence_by_reference(const sqlite::Database& database, const Identity& identity);
+/// Writes it anew beside a checkpoint without a result.
+void keep_evidence(sqlite::Database& database, const Snapshot& evidence, const RunCheckpoint& checkpoint,
+                   run_tables::Written& written);
 
 /// Rewrites a run of an earlier format as one of the present one.
 void bring_up_to_date(sqlite::Database& database);

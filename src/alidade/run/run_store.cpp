@@ -125,7 +125,9 @@ void write_new(const fs::path& file, const Identity& identity) {
         database.execute("PRAGMA journal_mode = MEMORY");
         Transaction transaction(database, Transaction::Kind::write);
         run_tables::create(database);
-        write_identity(database, identity);
+        run_tables::Written written;
+        write_identity(database, identity, written);
+        write_creation(database);
         transaction.commit();
     } catch (...) {
         // On a full disk what is half done takes up room that is needed.
@@ -149,6 +151,7 @@ struct RunStore::Connection {
     std::vector<std::int64_t> mark;    // of the identity, for readers
     std::optional<FolderLock> lock;    // of the writer; outlives its database
     std::optional<Database> database;  // the writer's; readers take an image for each call
+    run_tables::Written written;       // what the writer has put into it
 
     fs::path file() const { return file_in(folder); }
 
@@ -194,20 +197,35 @@ struct RunStore::Connection {
     }
 
     void write(const RunCheckpoint& checkpoint, const RunResult* result) {
-        expects(database.has_value(), "{}: the run was opened to read; open it to write before saving",
-                printable(folder.native()));
         const Counts& counts = checkpoint.counts;
         const Problem& problem = identity->problem;
         expects(counts.shape() == problem.shape() &&
                     counts.successors().entries() == problem.features().entries(),
                 "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
+        in_transaction([&] {
+            // An older result must not begin to mean what is counted now.
+            const auto kept = result == nullptr ? evidence_by_reference(*database, *identity) : std::nullopt;
+            write_checkpoint(*database, checkpoint, written);
+            if (result != nullptr) write_result(*database, *result, checkpoint, written);
+            if (kept) keep_evidence(*database, *kept, checkpoint, written);
+        });
+    }
+
+    /// All that `work` writes, or nothing.
+    template <class Work>
+    void in_transaction(const Work& work) {
+        expects(database.has_value(), "{}: the run was opened to read; open it to write before saving",
+                printable(folder.native()));
         try {
             Transaction transaction(*database, Transaction::Kind::write);
-            write_checkpoint(*database, checkpoint);
-            if (result != nullptr) write_result(*database, *result);
+            work();
             transaction.commit();
         } catch (const sqlite::Error& error) {
+            written.clear();
             refuse_writing(file(), with_reason(file(), error), true);
+        } catch (...) {
+            written.clear();
+            throw;
         }
     }
 };
@@ -314,6 +332,10 @@ void RunStore::save(const RunCheckpoint& checkpoint) {
 
 void RunStore::save(const RunCheckpoint& checkpoint, const RunResult& result) {
     connection_->write(checkpoint, &result);
+}
+
+void RunStore::note(const RunContradiction& found) {
+    connection_->in_transaction([&] { write_contradiction(*connection_->database, found); });
 }
 
 std::optional<RunCheckpoint> RunStore::checkpoint() const {

@@ -2,14 +2,11 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <span>
 
 #include "alidade/error.hpp"
-#include "alidade/run/digest.hpp"
+#include "alidade/run/table_digest.hpp"
 
 namespace alidade::run_tables {
 namespace {
@@ -19,18 +16,9 @@ using sqlite::Error;
 using sqlite::Statement;
 using sqlite::ValueType;
 
-static_assert(std::endian::native == std::endian::little,
-              "blobs are little endian and are copied as they are");
-
-constexpr std::size_t part_bytes = std::size_t{1} << 28;  // SQLite's limit for one value is 1e9
-
 constexpr std::string_view array_columns =
     "(name TEXT, kind TEXT, part INTEGER, data BLOB, PRIMARY KEY (kind, name, part))";
 constexpr std::string_view value_columns = "(key TEXT PRIMARY KEY, value)";
-
-[[noreturn]] void damaged(const std::string& table, std::string_view why) {
-    throw Error(SQLITE_CORRUPT, fmt::format("table {}: {}", table, why));
-}
 
 /// Replaces the rows of a table and leaves a digest of what was written.
 class Section {
@@ -41,49 +29,31 @@ public:
     template <class... Words>
     void add_row(const Words&... words) {
         (digest_.add(words), ...);
-        ++rows_;
+        digest_.end_row();
     }
-    void finish() {
-        Statement insert(database_, "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)");
-        insert.bind(1, std::string_view(table_));
-        insert.bind(2, rows_);
-        insert.bind(3, std::bit_cast<std::int64_t>(digest_.value()));
-        insert.run();
-    }
+    void finish() { digest_.write(database_, table_); }
 
 private:
     Database& database_;
     std::string table_;
-    Digest digest_;
-    std::int64_t rows_ = 0;
+    TableDigest digest_;
 };
 
 /// Compares what was read with what was written.
 class Check {
 public:
-    Check(const Database& database, std::string table) : table_(std::move(table)) {
-        Statement select(database, "SELECT rows, digest FROM digests WHERE section = ?");
-        select.bind(1, std::string_view(table_));
-        if (!select.step()) damaged(table_, "its digest is missing");
-        expected_rows_ = select.integer(0);
-        expected_ = std::bit_cast<std::uint64_t>(select.integer(1));
-    }
+    Check(const Database& database, std::string table) : database_(database), table_(std::move(table)) {}
     template <class... Words>
     void add_row(const Words&... words) {
         (digest_.add(words), ...);
-        ++rows_;
+        digest_.end_row();
     }
-    void finish() const {
-        if (rows_ != expected_rows_)
-            damaged(table_, fmt::format("{} rows instead of {}", rows_, expected_rows_));
-        if (digest_.value() != expected_) damaged(table_, "its rows are not those that were written");
-    }
+    void finish() const { digest_.check(database_, table_); }
 
 private:
+    const Database& database_;
     std::string table_;
-    Digest digest_;
-    std::int64_t rows_ = 0, expected_rows_ = 0;
-    std::uint64_t expected_ = 0;
+    TableDigest digest_;
 };
 
 /// SQLite keeps neither NaN nor, always, the sign of zero.
@@ -123,44 +93,29 @@ void insert_values(Database& database, const std::string& table, const Values& v
     }
 }
 
-/// Calls `each` with the number and the bytes of every part; an empty array has one empty part.
-template <class Each>
-void for_parts(std::span<const std::byte> bytes, const Each& each) {
-    std::int64_t part = 0;
-    do {
-        const auto piece = bytes.first(std::min(bytes.size(), part_bytes));
-        each(part++, piece);
-        bytes = bytes.subspan(piece.size());
-    } while (!bytes.empty());
-}
-
-template <class T>
-void append(std::vector<T>& values, std::span<const std::byte> bytes, const std::string& table) {
-    if (bytes.size() % sizeof(T) != 0) damaged(table, "an array is cut short");
-    const std::size_t before = values.size();
-    values.resize(before + bytes.size() / sizeof(T));
-    if (!bytes.empty()) std::memcpy(values.data() + before, bytes.data(), bytes.size());
-}
-
-template <class T>
-void write_arrays(Database& database, const std::string& table, Section& section, std::string_view kind,
-                  const std::map<std::string, std::vector<T>>& arrays) {
-    Statement insert(database, "INSERT INTO " + table + " VALUES (?, ?, ?, ?)");
-    for (const auto& array : arrays) {
-        const std::string_view name = array.first;
-        for_parts(std::as_bytes(std::span(array.second)),
-                  [&](std::int64_t part, std::span<const std::byte> piece) {
-                      insert.bind(1, name);
-                      insert.bind(2, kind);
-                      insert.bind(3, part);
-                      insert.bind(4, piece);
-                      insert.run();
-                      section.add_row(kind, name, part, piece);
-                  });
-    }
-}
-
 }  // namespace
+
+void damaged(const std::string& table, std::string_view why) {
+    throw Error(SQLITE_CORRUPT, fmt::format("table {}: {}", table, why));
+}
+
+void TableDigest::write(Database& database, const std::string& table) const {
+    Statement insert(database, "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)");
+    insert.bind(1, std::string_view(table));
+    insert.bind(2, rows_);
+    insert.bind(3, std::bit_cast<std::int64_t>(digest_.value()));
+    insert.run();
+}
+
+void TableDigest::check(const Database& database, const std::string& table) const {
+    Statement select(database, "SELECT rows, digest FROM digests WHERE section = ?");
+    select.bind(1, std::string_view(table));
+    if (!select.step()) damaged(table, "its digest is missing");
+    if (rows_ != select.integer(0))
+        damaged(table, fmt::format("{} rows instead of {}", rows_, select.integer(0)));
+    if (digest_.value() != std::bit_cast<std::uint64_t>(select.integer(1)))
+        damaged(table, "its rows are not those that were written");
+}
 
 void create(Database& database) {
     database.execute(fmt::format("PRAGMA application_id = {}", application_id));
@@ -233,68 +188,6 @@ Values read_values(const Database& database, const std::string& table) {
     }
     check.finish();
     return values;
-}
-
-void write_record(Database& database, const std::string& table, const Snapshot& record) {
-    Section section(database, table);
-    write_arrays(database, table, section, "bytes", record.bytes);
-    write_arrays(database, table, section, "integers", record.integers);
-    write_arrays(database, table, section, "numbers", record.numbers);
-    section.finish();
-}
-
-Snapshot read_record(const Database& database, const std::string& table) {
-    Check check(database, table);
-    Snapshot record;
-    Statement select(database, "SELECT kind, name, part, data FROM " + table + " ORDER BY kind, name, part");
-    while (select.step()) {
-        const std::string_view kind = select.text(0);
-        const std::string name(select.text(1));
-        const std::span<const std::byte> data = select.blob(3);
-        check.add_row(kind, std::string_view(name), select.integer(2), data);
-        if (kind == "numbers")
-            append(record.numbers[name], data, table);
-        else if (kind == "integers")
-            append(record.integers[name], data, table);
-        else
-            append(record.bytes[name], data, table);
-    }
-    check.finish();
-    return record;
-}
-
-void write_counts(Database& database, const Counts& counts) {
-    write_values(database, "progress", {{"episodes", counts.episodes()}});
-    Section section(database, "counts");
-    Statement insert(database, "INSERT INTO counts VALUES (?, ?, ?)");
-    for (Step h = 0; h < counts.shape().learned_steps(); ++h)
-        for_parts(std::as_bytes(counts.at(h)), [&](std::int64_t part, std::span<const std::byte> piece) {
-            insert.bind(1, std::int64_t{h});
-            insert.bind(2, part);
-            insert.bind(3, piece);
-            insert.run();
-            section.add_row(std::int64_t{h}, part, piece);
-        });
-    section.finish();
-}
-
-void read_counts(const Database& database, Counts& counts) {
-    const Values progress = read_values(database, "progress");
-    const auto episodes = progress.find("episodes");
-    if (episodes == progress.end() || !std::holds_alternative<std::int64_t>(episodes->second))
-        damaged("progress", "the number of episodes is missing");
-    Check check(database, "counts");
-    std::vector<std::int64_t> values;
-    Statement select(database, "SELECT step, part, data FROM counts ORDER BY step, part");
-    while (select.step()) {
-        check.add_row(select.integer(0), select.integer(1), select.blob(2));
-        append(values, select.blob(2), "counts");
-    }
-    check.finish();
-    if (values.size() != counts.values().size()) damaged("counts", "it does not fit the problem");
-    counts.clear();
-    std::ranges::copy(values, counts.values().begin());
-    counts.add_episodes(std::get<std::int64_t>(episodes->second));
 }
 
 void write_candidates(Database& database, const Candidates& candidates) {

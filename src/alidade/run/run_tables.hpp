@@ -7,12 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "alidade/explore/explorer.hpp"
-#include "alidade/model/counts.hpp"
 #include "alidade/run/sqlite.hpp"
 
 // The tables of run.sqlite. Arrays are blobs of little-endian elements: IEEE doubles, 64-bit two's
-// complement integers, or bytes; those of more than 256 MiB are cut into parts. The tables are
+// complement integers, or bytes, in parts of 256 KiB; see run_arrays.hpp. The tables are
 //
 //   meta(key, value)                    when the run was created and last saved, seconds spent
 //   run(key, value)                     what was asked for: source, problem hash, options
@@ -56,13 +54,6 @@ void add_contradiction(sqlite::Database& database);
 
 void write_values(sqlite::Database& database, const std::string& table, const Values& values);
 Values read_values(const sqlite::Database& database, const std::string& table);
-
-void write_record(sqlite::Database& database, const std::string& table, const Snapshot& record);
-Snapshot read_record(const sqlite::Database& database, const std::string& table);
-
-void write_counts(sqlite::Database& database, const Counts& counts);
-/// Fills `counts`, which has the right shape.
-void read_counts(const sqlite::Database& database, Counts& counts);
 
 void write_candidates(sqlite::Database& database, const Candidates& candidates);
 Candidates read_candidates(const sqlite::Database& database);

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "alidade/certify/knowledge.hpp"
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/exploration.hpp"
+#include "alidade/run/run_store.hpp"
+
+namespace alidade {
+
+/// RunResult::stopped of a run that was learned from logs instead of explored.
+inline constexpr std::string_view stopped_at_logs = "logs";
+
+/// How far a run is to go.
+struct RunGoal {
+    std::int64_t episodes = 100'000;     ///< budget, 1 to most_episodes
+    std::optional<double> target;        ///< stop at the first reward-free certificate of at most this
+    int threads = 1;                     ///< at least one; results do not depend on it
+    bool despite_contradiction = false;  ///< go on when the data contradict the model
+};
+
+/// Who watches a run; everything may be left empty.
+struct RunWatch {
+    std::function<bool()> interrupted;             ///< asked before every batch; true stops the run
+    std::function<void(std::int64_t)> resumed;     ///< told how many episodes the run has already, if any
+    std::function<void(const Progress&)> observe;  ///< told after every batch; must be quick
+    /// Told false before anything is made that is not on disk yet, true when everything is: then the process
+    /// may be killed, and nothing is lost.
+    std::function<void(bool)> stored;
+};
+
+/// What an exploration left behind.
+struct ExploredRun {
+    Stopped stopped = Stopped::budget;
+    Knowledge knowledge;
+    RunResult result;  ///< as it was stored
+    std::vector<TracePoint> trace;
+    std::int64_t replan_bound = 0;  ///< policies that the schedule could have computed at most
+    Counts counts;                  ///< all transitions counted
+    std::optional<RunContradiction> contradiction;  ///< the first that the run has stored
+};
+
+/// What a run knows, and the result that it was computed again from.
+struct LoadedRun {
+    Knowledge knowledge;
+    std::optional<RunResult> result;  ///< none of a run that has not ended
+};
+
+struct LearnOptions {
+    int threads = 1;       ///< at least one; results do not depend on it
+    bool replace = false;  ///< a run that is in the folder
+};
+
+struct LearnedRun;
+
+/// A run: what was asked for, what was counted and what is known, in a folder. Nothing that was counted is
+/// lost, and a run that was stopped goes on as if it had not been.
+class Run {
+public:
+    /// Starts a run in a folder, as RunStore::create does. Algorithm and confidence sets are spelled out in
+    /// one way first. Throws InvalidArgument if they are unknown or refuse the problem.
+    static Run create(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
+                      RunOptions options);
+    /// Opens a run, as RunStore::open does: to go on with it, or to read it, beside a writer too.
+    static Run open(const std::filesystem::path& folder, Access access = Access::write);
+
+    /// A run of data that somebody else collected, and what they teach. Nothing is touched before that is
+    /// computed; then `replace` removes a run that is in the folder. Throws InvalidArgument if the likelihood
+    /// gives no bound, and as `create` does.
+    static LearnedRun learn(const std::filesystem::path& folder, const Problem& problem,
+                            const std::string& source, double delta, const Counts& counts,
+                            const LearnOptions& options = {});
+
+    const std::filesystem::path& folder() const noexcept { return store_.folder(); }
+    const Problem& problem() const noexcept { return store_.problem(); }
+    const RunOptions& options() const noexcept { return store_.options(); }
+    /// How the user named the problem.
+    const std::string& source() const noexcept { return store_.source(); }
+    const std::string& problem_hash() const noexcept { return store_.problem_hash(); }
+    /// What was saved last, also by a writer in another process; nothing if nothing was.
+    std::optional<RunCheckpoint> checkpoint() const { return store_.checkpoint(); }
+    std::optional<RunResult> result() const { return store_.result(); }
+
+    /// Explores until the goal, an interruption, or a contradiction, which is stored and thrown as
+    /// ModelContradiction; so is one that the run has stored already, unless the goal is to go on despite it.
+    /// Stores on the way, at least a second apart and before work that takes long, and at the end.
+    ExploredRun explore(Deployer& system, const RunGoal& goal, const RunWatch& watch = {});
+    /// The same with the problem's own system, simulated. Throws InvalidArgument if it is not known.
+    ExploredRun explore(const RunGoal& goal, const RunWatch& watch = {});
+
+    /// What the run knows, computed again from the stored evidence; of a run that was killed, from its last
+    /// checkpoint. Nothing if nothing was stored yet.
+    std::optional<LoadedRun> load(int threads = 1) const;
+
+    /// Stores that the data contradict the model, unless a contradiction is stored already.
+    void note(const RunContradiction& found);
+
+private:
+    explicit Run(RunStore store) : store_(std::move(store)) {}
+
+    RunStore store_;
+};
+
+/// A run that was learned from data.
+struct LearnedRun {
+    Run run;
+    Knowledge knowledge;
+    RunResult result;  ///< as it was stored
+};
+
+/// The explorer's options of a run.
+ExplorerOptions explorer_options(const RunOptions& options, int threads);
+
+}  // namespace alidade

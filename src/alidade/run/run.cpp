@@ -1,0 +1,214 @@
+#include "alidade/run/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "alidade/error.hpp"
+#include "alidade/explore/likelihood_source.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr double checkpoint_seconds = 1;
+/// Waiting for less than this is no waiting.
+constexpr double long_thought_seconds = 0.25;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_from(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Stores a checkpoint when the last one is old enough, or before work that a signal could not wait for: as
+/// long as no such work begins with anything unstored, the process may be killed at any moment.
+class Checkpoints {
+public:
+    Checkpoints(RunStore& store, Exploration& exploration, const RunWatch& watch)
+        : store_(store), exploration_(exploration), watch_(watch) {}
+
+    /// A batch has been told; planning and certifying follow.
+    void batch_told() {
+        thinking_since_ = Clock::now();
+        if (seconds_from(last_) < checkpoint_seconds && longest_thought_ < long_thought_seconds) return;
+        save();
+    }
+    /// A batch is about to be run.
+    void before_batch() {
+        if (thinking_since_) longest_thought_ = std::max(longest_thought_, seconds_from(*thinking_since_));
+        say(false);
+        current_ = false;
+    }
+    /// No batch will follow, but a last certificate.
+    void ending() {
+        if (!current_) save();
+    }
+    void save() {
+        write([&] { store_.save(now(exploration_.contradiction())); });
+    }
+    void save(const RunResult& result, const std::optional<RunContradiction>& contradiction) {
+        write([&] { store_.save(now(contradiction), result); });
+    }
+
+private:
+    RunCheckpoint now(const std::optional<RunContradiction>& contradiction) {
+        return {exploration_.memory(), exploration_.counts(), contradiction};
+    }
+    void say(bool stored) const {
+        if (watch_.stored) watch_.stored(stored);
+    }
+    template <class Write>
+    void write(const Write& write) {
+        say(false);
+        write();
+        say(true);
+        current_ = true;
+        last_ = Clock::now();
+    }
+
+    RunStore& store_;
+    Exploration& exploration_;
+    const RunWatch& watch_;
+    Clock::time_point last_ = Clock::now();
+    std::optional<Clock::time_point> thinking_since_;
+    double longest_thought_ = 0;
+    bool current_ = true;  // the store has all that was told
+};
+
+RunResult result_of(const Knowledge& knowledge, Snapshot evidence, std::string stopped) {
+    const RewardFreeCertificate& certificate = knowledge.certificate;
+    RunResult result;
+    result.evidence = std::move(evidence);
+    result.episodes = knowledge.episodes;
+    result.reward_free = certificate.bound;
+    result.method = certificate.method;
+    result.candidates = certificate.candidates;
+    result.stopped = std::move(stopped);
+    return result;
+}
+
+RunResult result_of(Exploration& exploration, Stopped stopped, const Timings& before) {
+    RunResult result = result_of(exploration.best(), exploration.best_evidence(), to_string(stopped));
+    const Timings& now = exploration.timings();
+    result.episodes = exploration.explorer().episodes();
+    result.replans = exploration.explorer().replans();
+    result.timings = {before.total + now.total, before.simulate + now.simulate, before.plan + now.plan,
+                      before.certify + now.certify};
+    return result;
+}
+
+ExploreOptions loop_options(const RunGoal& goal, const RunWatch& watch, Checkpoints& checkpoints) {
+    ExploreOptions options;
+    options.episodes = goal.episodes;
+    options.target = goal.target;
+    options.despite_contradiction = goal.despite_contradiction;
+    options.interrupted = [&] {
+        if (watch.interrupted && watch.interrupted()) return true;
+        checkpoints.before_batch();
+        return false;
+    };
+    options.ending = [&] { checkpoints.ending(); };
+    options.observe = [&](const Progress& progress) {
+        if (watch.observe) watch.observe(progress);
+        checkpoints.batch_told();
+    };
+    return options;
+}
+
+}  // namespace
+
+ExplorerOptions explorer_options(const RunOptions& options, int threads) {
+    return {.algorithm = options.algorithm,
+            .confidence = options.confidence,
+            .delta = options.delta,
+            .seed = options.seed,
+            .schedule = options.schedule,
+            .threads = threads};
+}
+
+Run Run::create(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
+                RunOptions options) {
+    const ExplorerOptions asked = canonical(explorer_options(options, 1), task_of(problem));
+    options.algorithm = asked.algorithm;
+    options.confidence = asked.confidence;
+    return Run(RunStore::create(folder, problem, source, options));
+}
+
+Run Run::open(const std::filesystem::path& folder, Access access) {
+    return Run(RunStore::open(folder, access));
+}
+
+ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& watch) {
+    Exploration exploration(task_of(problem()), explorer_options(options(), goal.threads));
+    std::optional<RunContradiction> known;
+    if (auto checkpoint = store_.checkpoint()) {
+        known = std::move(checkpoint->contradiction);
+        if (known && !goal.despite_contradiction) throw ModelContradiction(known->what);
+        const std::int64_t episodes = checkpoint->counts.episodes();
+        exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
+        if (watch.resumed && episodes > 0) watch.resumed(episodes);
+    }
+    const auto previous = store_.result();
+    Checkpoints checkpoints(store_, exploration, watch);
+    Stopped stopped = Stopped::budget;
+    try {
+        stopped = exploration.run(system, loop_options(goal, watch, checkpoints));
+    } catch (const ModelContradiction&) {
+        checkpoints.save();
+        throw;
+    }
+    RunResult result = result_of(exploration, stopped, previous ? previous->timings : Timings{});
+    if (!known) known = exploration.contradiction();
+    checkpoints.save(result, known);
+    return {stopped,
+            exploration.best(),
+            std::move(result),
+            exploration.trace(),
+            exploration.explorer().replan_bound(),
+            exploration.counts(),
+            std::move(known)};
+}
+
+ExploredRun Run::explore(const RunGoal& goal, const RunWatch& watch) {
+    expects(problem().truth().has_value(), "the problem does not say how to run its system");
+    CountSplittingDeployer system(problem().true_model(), options().seed);
+    return explore(system, goal, watch);
+}
+
+LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
+                      double delta, const Counts& counts, const LearnOptions& options) {
+    const auto begin = Clock::now();
+    RunOptions asked;
+    asked.algorithm = asked.confidence = "likelihood";
+    asked.delta = delta;
+    Snapshot evidence = likelihood_evidence(counts);
+    // As it is computed when the run is loaded, to the last bit.
+    Knowledge knowledge = recompute(task_of(problem), evidence, explorer_options(asked, options.threads));
+    RunResult result = result_of(knowledge, std::move(evidence), std::string(stopped_at_logs));
+    result.timings.total = result.timings.certify = seconds_from(begin);
+    if (options.replace) RunStore::remove(folder);
+    Run run = create(folder, problem, source, asked);
+    run.store_.save(RunCheckpoint{{}, counts}, result);
+    return {std::move(run), std::move(knowledge), std::move(result)};
+}
+
+std::optional<LoadedRun> Run::load(int threads) const {
+    const ExplorerOptions explorer = explorer_options(options(), threads);
+    const Task task = task_of(problem());
+    if (auto result = store_.result()) {
+        Knowledge knowledge = recompute(task, result->evidence, explorer);
+        return LoadedRun{std::move(knowledge), std::move(result)};
+    }
+    auto checkpoint = store_.checkpoint();
+    if (!checkpoint) return std::nullopt;
+    Exploration exploration(task, explorer);
+    exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
+    return LoadedRun{exploration.best(), std::nullopt};
+}
+
+void Run::note(const RunContradiction& found) {
+    store_.note(found);
+}
+
+}  // namespace alidade
