@@ -56,15 +56,21 @@ public:
         const auto law = learned_.model().probabilities(h, pair);
         const auto targets = successors_.targets(pair);
         order_.clear();
-        for (std::size_t j = 0; j < law.size(); ++j) order_.emplace_back(value[at(targets[j])], law[j]);
+        double sum = 0;
+        for (std::size_t j = 0; j < law.size(); ++j) {
+            order_.emplace_back(value[at(targets[j])], law[j]);
+            sum += law[j];
+        }
         std::ranges::sort(order_);
         const double least = order_.front().first, most = order_.back().first;
         const double radius = learned_.radius(h, pair);
         const double upper = moved(order_.begin(), order_.end(), radius, most);
         const double lower = moved(order_.rbegin(), order_.rend(), radius, least);
-        // Each product may also have been rounded by the least number there is: zero must be a proof.
-        const double slack = rounding_of_sum(law.size()) * std::max(std::abs(least), std::abs(most)) +
-                             static_cast<double>(law.size()) * std::numeric_limits<double>::denorm_min();
+        // The learned row sums to one up to rounding only. Each product may also have been rounded by the
+        // least number there is: zero must be a proof.
+        const double slack =
+            (rounding_of_sum(law.size()) + std::abs(1 - sum)) * std::max(std::abs(least), std::abs(most)) +
+            static_cast<double>(law.size()) * std::numeric_limits<double>::denorm_min();
         return {std::max(least, lower - slack), std::min(most, upper + slack)};
     }
 
@@ -105,9 +111,9 @@ LearnedRows::LearnedRows(TransitionModel model, bool homogeneous, std::vector<do
             const auto row = model_.probabilities(h, pair);
             double sum = 0;
             for (const double probability : row) sum += probability;
-            // The models' own distance_tolerance is for what files say; here it would be uncertainty.
+            // The models' own tolerance is for what files say; here it would be uncertainty, and of H steps.
             expects(
-                std::abs(sum - 1) <= 1e-12 + rounding_of_sum(row.size()),
+                std::abs(sum - 1) <= rounding_of_sum(row.size()),
                 "the learned row at step {}, state {}, action {} sums to {:.16g}; must be 1 up to rounding",
                 h, pair / shape().actions, pair % shape().actions, sum);
             radius = std::min(radius, farthest_law(row));
