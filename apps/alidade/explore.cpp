@@ -237,9 +237,10 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     add_output_flags(*command, chosen);
     command->footer(
         request_help("Algorithms (parameters as in --algorithm 'likelihood?bonus=gain'):", behaviours()) +
+        "\n" +
         request_help("Confidence sets (as in --confidence 'regression?without=span+hull,likelihood'):",
                      set_sources()) +
-        "Flags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
+        "\nFlags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
         "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in\n"
         "every case. A contradiction is stored with it: the run is not explored further without\n"
         "--despite-contradiction, and every command that states a bound of it says so.");

@@ -11,12 +11,14 @@ namespace alidade::app {
 
 /// What a parameter may be, or is by default, and what it means.
 inline std::string parameter_help(const RequestParameter& parameter) {
-    std::string values = parameter.default_value;
-    if (parameter.kind == ParameterKind::text_list)
-        values = fmt::format("{}+...", fmt::join(parameter.choices, "+"));
-    else if (!parameter.choices.empty())
+    std::string values = parameter.default_value, meaning = parameter.meaning;
+    if (parameter.kind == ParameterKind::text_list) {
+        values = "NAME+NAME";
+        meaning += fmt::format(" ({})", fmt::join(parameter.choices, ", "));
+    } else if (!parameter.choices.empty()) {
         values = fmt::format("{}", fmt::join(parameter.choices, "|"));
-    return fmt::format("  {:<19}   {}={}: {}\n", "", parameter.name, values, parameter.meaning);
+    }
+    return fmt::format("  {:<19}   {}={}: {}\n", "", parameter.name, values, meaning);
 }
 
 /// Entries of a catalogue and their parameters, for the end of a command's help.

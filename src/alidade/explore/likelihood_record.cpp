@@ -86,21 +86,21 @@ Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
 }
 
 SourceEntry likelihood_entry() {
-    return {.name = "likelihood",
-            .summary =
-                "Likelihood ratios: the smallest sets there are, for base models without misspecification.",
-            .parameters = {flag_parameter("prequential",
-                                          "count the predictions made on the way as a further mixture"),
-                           word_parameter("width", {"exact", "sdp", "l1"},
-                                          "the inner maximum over values: exact, or by a relaxation")},
-            .refusal = likelihood_refusal,
-            .make = [](const SourceSetting& setting,
-                       const RequestArguments& arguments) -> std::unique_ptr<SetSource> {
-                return std::make_unique<LikelihoodSource>(
-                    setting, LikelihoodSourceOptions{arguments.flag("prequential"),
-                                                     parse_width_method(arguments.text("width"))});
-            },
-            .alone = [](const RequestArguments&) { return std::string(); }};
+    return {
+        .name = "likelihood",
+        .summary = "Likelihood ratios: valid for data of anybody; base models without misspecification only.",
+        .parameters = {flag_parameter("prequential",
+                                      "count the predictions made on the way as a further mixture"),
+                       word_parameter("width", {"exact", "sdp", "l1"},
+                                      "the inner maximum over values: exact, or by a relaxation")},
+        .refusal = likelihood_refusal,
+        .make = [](const SourceSetting& setting,
+                   const RequestArguments& arguments) -> std::unique_ptr<SetSource> {
+            return std::make_unique<LikelihoodSource>(
+                setting, LikelihoodSourceOptions{arguments.flag("prequential"),
+                                                 parse_width_method(arguments.text("width"))});
+        },
+        .alone = [](const RequestArguments&) { return std::string(); }};
 }
 
 }  // namespace alidade

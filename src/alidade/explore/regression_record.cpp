@@ -113,7 +113,7 @@ SourceEntry regression_entry() {
     RequestParameter without{
         .name = "without",
         .kind = ParameterKind::text_list,
-        .meaning = "sharpenings left out, to see what each buys; of the sharp constants"};
+        .meaning = "sharpenings of the sharp constants to leave out, to see what each buys"};
     for (const SharpeningEntry& entry : sharpenings()) without.choices.push_back(entry.name);
     return {.name = "regression",
             .summary = "Value-targeted regression: the sets of the paper's Algorithm 1, for any features.",

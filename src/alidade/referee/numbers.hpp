@@ -6,6 +6,9 @@
 #include "alidade/types.hpp"
 
 /// The little linear algebra that the referee needs, for reading.
+// Everything here is computed in `long double` from stored doubles; clang warns of every such step.
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+
 namespace alidade::referee {
 
 /// Rounding is then far below the tolerance of the comparisons.
