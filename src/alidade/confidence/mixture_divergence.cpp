@@ -10,7 +10,7 @@ namespace alidade {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double no_bound = std::numeric_limits<double>::infinity();
 /// Relative: products and eigenvalues of small matrices of one sign are off by a few roundings.
 constexpr double eigenvalue_slack = 1 + 1e-10;
 /// Far more than what underflow can take from a divergence, and far less than any that matters.
@@ -18,7 +18,7 @@ constexpr double least_divergence = 1e-140;
 
 /// (x - ln(1+x))/x^2 for x >= -1: decreasing, 1/2 at 0, infinite at -1.
 double curvature(double x) {
-    if (x <= -1) return infinity;
+    if (x <= -1) return no_bound;
     // The difference would lose its digits; the next term of the series is below 1e-16.
     if (std::abs(x) < 1e-3) return 0.5 - x * (1.0 / 3 - x * (0.25 - x * (0.2 - x * (1.0 / 6 - x / 7))));
     return (x - std::log1p(x)) / (x * x);
@@ -27,7 +27,7 @@ double curvature(double x) {
 double largest_eigenvalue(const Matrix& symmetric) {
     const Index p = symmetric.rows();
     if (p == 0) return 0;
-    if (!symmetric.allFinite()) return infinity;
+    if (!symmetric.allFinite()) return no_bound;
     if (p == 1) return symmetric(0, 0);
     if (p == 2) {
         const double half = 0.5 * (symmetric(0, 0) - symmetric(1, 1));
@@ -80,7 +80,7 @@ private:
             }
             reach_[j] = std::sqrt(square);
         }
-        const double all = with_doubtful(pair, law, infinity);
+        const double all = with_doubtful(pair, law, no_bound);
         if (divergence_ == Divergence::chi_square) return all;
         // Where the probability may change by more than itself, what is quadratic in the change is the
         // worse bound of the two.
@@ -100,7 +100,7 @@ private:
         for (Index j = 0; j < reach_.size(); ++j) {
             const double probability = law[at(j)];
             if (probability <= negligible_probability) {
-                if (divergence_ == Divergence::chi_square) return infinity;
+                if (divergence_ == Divergence::chi_square) return no_bound;
                 gained_ += generators_.col(j);
                 continue;
             }
@@ -112,12 +112,12 @@ private:
                 const double fall = std::min(1 - least, reach_[j] / probability) + 1e-12;
                 if (reach_[j] > doubt * probability) {
                     gained_ += generators_.col(j);
-                    lost += fall < 1 ? -probability * std::log1p(-fall) : infinity;
+                    lost += fall < 1 ? -probability * std::log1p(-fall) : no_bound;
                     continue;
                 }
                 weight *= curvature(-fall);
             }
-            if (!std::isfinite(weight)) return infinity;
+            if (!std::isfinite(weight)) return no_bound;
             for (Index c = 0; c < p; ++c)
                 for (Index r = c; r < p; ++r)
                     information_(r, c) += weight * generators_(r, j) * generators_(c, j);
@@ -134,7 +134,7 @@ private:
             for (std::size_t j = 0; j < law.size(); ++j) {
                 const double p = features_.phi(features_.first_entry(pair) + static_cast<Index>(j))[at(i)];
                 if (law[j] <= negligible_probability) {
-                    if (p > 0) sum += divergence_ == Divergence::kl ? p : infinity;
+                    if (p > 0) sum += divergence_ == Divergence::kl ? p : no_bound;
                     continue;
                 }
                 const double x = (p - law[j]) / law[j];
