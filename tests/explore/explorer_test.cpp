@@ -89,8 +89,10 @@ TEST(Explorer, UsesTheSetsThatWereAskedFor) {
     EXPECT_EQ(evidence.numbers.at("regression.gram"), own.numbers.at("gram"));
     EXPECT_EQ(evidence.integers.at("likelihood.counts"), likelihood_evidence(counts).integers.at("counts"));
     // Half of delta each, and the least of three certificates.
-    const Knowledge regression = recompute(task, own, {.algorithm = "hoeffding", .delta = 0.05});
-    const Knowledge likelihood = learn(task, counts, 0.05);
+    const SourceSetting half{.task = task, .delta = 0.05};  // by the sources themselves, which share nothing
+    const Knowledge regression = make_source({"regression", {}}, half)->recompute(own);
+    const Knowledge likelihood =
+        make_source({"likelihood", {}}, half)->recompute(likelihood_evidence(counts));
     const double by_regression = regression.certificate.bound, by_likelihood = likelihood.certificate.bound;
     const Knowledge both =
         recompute(task, evidence, {.algorithm = "hoeffding", .confidence = "regression,likelihood"});
