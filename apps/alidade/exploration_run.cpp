@@ -101,10 +101,9 @@ namespace {
 
 void describe_method(const RunOptions& options, ordered_json& object) {
     object["algorithm"] = options.algorithm;
-    object["constants"] = by_paper(options) ? "paper" : "sharp";
-    if (by_paper(options))
-        object["planned_episodes"] = parse_count(
-            parse_requests(options.confidence).front().given.at("episodes"), "episodes", 1, most_episodes);
+    const auto planned = planned_episodes(options);
+    object["constants"] = planned ? "paper" : "sharp";
+    if (planned) object["planned_episodes"] = *planned;
     // Only where they are not the algorithm's own, or not as by default.
     const Request algorithm = parse_request(options.algorithm, options.algorithm);
     if (options.confidence != find_behaviour(algorithm.name).source)

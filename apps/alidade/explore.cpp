@@ -97,7 +97,7 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
     require_fit_level(given.fit.level);
     goal.fit = given.fit;
     goal.target = given.target ? given.target : problem.target().epsilon;
-    goal.episodes = budget_of(given, problem, options.delta, by_paper(options));
+    goal.episodes = budget_of(given, problem, options.delta, planned_episodes(options).has_value());
     if (goal.target && !(*goal.target > 0 && std::isfinite(*goal.target)))
         throw UserError(fmt::format("--target is {}; must be greater than 0", *goal.target),
                         {"the command line", "no finite number of episodes gives a certificate of 0 or less",
@@ -186,7 +186,7 @@ int explore(const ExploreArguments& given, const Console& console) {
         console.say(interrupted_after(explored.result.episodes));
     else if (explored.stopped == Stopped::budget && goal.target)
         console.say(fmt::format("The target of {} is not met yet: a larger --episodes {}.", *goal.target,
-                                by_paper(options)
+                                planned_episodes(options).has_value()
                                     ? "is another run, as the paper's constants are of that number"
                                     : "goes on from here"));
     if (console.json())

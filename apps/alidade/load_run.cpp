@@ -10,7 +10,9 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/spec/request.hpp"
 #include "alidade/spec/shell_word.hpp"
+#include "numbers.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
 
@@ -69,8 +71,12 @@ Run open_run(const std::string& folder) {
     return explaining_run(folder, reading_use(), [&] { return Run::open(folder, Access::read); });
 }
 
-bool by_paper(const RunOptions& options) {
-    return options.confidence.find("constants=paper") != std::string::npos;
+std::optional<std::int64_t> planned_episodes(const RunOptions& options) {
+    // Only the paper's constants take the parameter, and never without it.
+    for (const Request& source : parse_requests(options.confidence))
+        if (const auto told = source.given.find("episodes"); told != source.given.end())
+            return parse_count(told->second, "episodes", 1, most_episodes);
+    return std::nullopt;
 }
 
 LoadedRun load_run(const Run& run, int threads) {

@@ -22,8 +22,8 @@ Run open_run(const std::string& folder);
 /// this: then it is of the same moment or a later one, and no contradiction is missed.
 LoadedRun load_run(const Run& store, int threads);
 
-/// Whether its sets have the paper's constants.
-bool by_paper(const RunOptions& options);
+/// The episodes that the paper's constants are told beforehand; none of a run with other constants.
+std::optional<std::int64_t> planned_episodes(const RunOptions& options);
 
 /// The probability that bounds may fail: the flag, the problem's, or 0.1. Throws UserError unless it lies
 /// strictly between 0 and 1.

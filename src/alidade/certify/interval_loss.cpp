@@ -18,8 +18,9 @@ struct ActionInterval {
 };
 
 /// An upper bound of the advantage of one of the actions. Where neither it nor the policy's own action has
-/// anything uncertain after it, it is a difference of rewards, which is negative only if they are so.
-double advantage(const std::vector<ActionInterval>& actions, std::size_t a) {
+/// anything uncertain after it, it is a difference of rewards, which is negative only if they are so. What
+/// follows was added up over as many steps as there are, so the slack grows with them.
+double advantage(const std::vector<ActionInterval>& actions, std::size_t a, double slack) {
     const ActionInterval& action = actions[a];
     if (action.probability == 1) return 0;
     double upper = (1 - action.probability) * (action.reward + action.following.upper);
@@ -30,7 +31,7 @@ double advantage(const std::vector<ActionInterval>& actions, std::size_t a) {
         // A mean of rewards is rounded.
         certain = certain && actions[b].probability == 1 && actions[b].following.lower <= 0;
     }
-    return certain ? upper : upper + rounding_slack(1);
+    return certain ? upper : upper + slack;
 }
 
 std::vector<double> row_of(const Matrix& values, Step h) {
@@ -60,7 +61,8 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
             }
             double loss = 0;
             for (Action a = 0; a < shape.actions; ++a)
-                loss = std::max(loss, advantage(actions, at(a)) + backup(h, shape.pair(s, a), next).upper);
+                loss = std::max(loss,
+                                advantage(actions, at(a), slack) + backup(h, shape.pair(s, a), next).upper);
             const double most = std::min(static_cast<double>(shape.steps_after(h) + 1),
                                          bounds.optimal_upper(h, s) - bounds.policy_lower(h, s) + slack);
             now[at(s)] = std::min(loss, most);

@@ -307,24 +307,18 @@ FisherKernels kernels_of([[maybe_unused]] LaneWidth width) {
 }  // namespace
 
 FisherPass::FisherPass(const FeatureMap& features, const TangentFeatures& tangent)
-    : features_(features.features()), dimension_(tangent.space.dimension()), pairs_(features.pairs()) {
+    : features_(features.features()),
+      dimension_(tangent.space.dimension()),
+      pairs_(features.pairs()),
+      blocks_(features) {
     const Index d = features_, p = dimension_;
-    Index slots = 0;
-    for (Index pair = 0; pair < pairs_; pair += lanes) {
-        block_start_.push_back(slots);
-        Index most = 0;
-        for (Index other = pair; other < std::min(pairs_, pair + lanes); ++other)
-            most = std::max(most, features.successors(other));
-        slots += most;
-        most_successors_ = std::max(most_successors_, most);
-    }
-    block_start_.push_back(slots);
+    const Index slots = blocks_.slots();
     phi_.assign(at(slots * d * lanes), 0.0);
     psi_.assign(at(slots * p * lanes), 0.0);
     target_.assign(at(slots * lanes), 0);
     for (Index pair = 0; pair < pairs_; ++pair)
         for (Index j = 0; j < features.successors(pair); ++j) {
-            const Index slot = block_start_[at(pair / lanes)] + j, lane = pair % lanes;
+            const Index slot = blocks_.slot(pair, j), lane = pair % lanes;
             const Index entry = features.first_entry(pair) + j;
             for (Index i = 0; i < d; ++i)
                 phi_[at((slot * d + i) * lanes + lane)] = features.values()[at(entry * d + i)];
@@ -336,9 +330,10 @@ FisherPass::FisherPass(const FeatureMap& features, const TangentFeatures& tangen
 
 std::vector<double> FisherPass::scratch() const {
     const Index p = dimension_;
-    const Index for_bonuses = most_successors_ * p + p * p + 4 * p + 2;
+    const Index for_bonuses = blocks_.most_successors * p + p * p + 4 * p + 2;
     // One number more than is used, to align the others.
-    return std::vector<double>(at((std::max(for_bonuses, most_successors_ + features_ + 1) + 1) * lanes));
+    return std::vector<double>(
+        at((std::max(for_bonuses, blocks_.most_successors + features_ + 1) + 1) * lanes));
 }
 
 void FisherPass::bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
@@ -357,7 +352,7 @@ void FisherPass::bonuses(const Known& known, const Chunk& chunk, std::span<doubl
     double* const numbers = aligned_lanes(scratch);
     double* const own = numbers + (p + 1) * lanes;
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
+        const Index start = blocks_.start[at(b)], successors = blocks_.start[at(b + 1)] - start;
         const FisherBlock block{phi_.data() + start * d * lanes, psi_.data() + start * p * lanes,
                                 target_.data() + start * lanes, successors};
         kernels.bonus(block, shared, own, numbers);
@@ -375,7 +370,7 @@ void FisherPass::backup(const Vector& weights, double scale, std::span<const dou
     double* const expected = aligned_lanes(scratch);
     double* const own = expected + lanes;
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
+        const Index start = blocks_.start[at(b)], successors = blocks_.start[at(b + 1)] - start;
         const FisherBlock block{phi_.data() + start * d * lanes, psi_.data() + start * dimension_ * lanes,
                                 target_.data() + start * lanes, successors};
         kernels.backup(block, d, weights.data(), next.data(), own, expected);

@@ -6,6 +6,7 @@
 
 #include "alidade/explore/fisher_bonus.hpp"
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/lane_blocks.hpp"
 #include "alidade/model/lanes.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/types.hpp"
@@ -50,8 +51,7 @@ public:
 
 private:
     Index features_, dimension_, pairs_;
-    Index most_successors_ = 0;         // of a block
-    std::vector<Index> block_start_;    // slot at which a block begins
+    LaneBlocks blocks_;
     std::vector<double> phi_;           // [slot][feature][lane]; zero where a pair has no such successor
     std::vector<double> psi_;           // [slot][coordinate][lane]
     std::vector<std::int32_t> target_;  // [slot][lane]

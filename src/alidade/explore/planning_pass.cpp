@@ -174,24 +174,15 @@ PassOverBlock pass_of([[maybe_unused]] LaneWidth width) {
 }  // namespace
 
 PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets)
-    : features_(features), dimension_(tangent.space.dimension()), sets_(sets) {
+    : features_(features), dimension_(tangent.space.dimension()), sets_(sets), blocks_(features) {
     const Index p = dimension_, pairs = features.pairs();
-    for (Index pair = 0; pair < pairs; pair += lanes) {
-        block_start_.push_back(slots_);
-        Index most = 0;
-        for (Index other = pair; other < std::min(pairs, pair + lanes); ++other)
-            most = std::max(most, features.successors(other));
-        slots_ += most;
-        most_successors_ = std::max(most_successors_, most);
-    }
-    block_start_.push_back(slots_);
-    psi_.assign(at(slots_ * p * lanes), 0.0);
-    centre_.assign(at(slots_ * lanes), 0.0);
-    target_.assign(at(slots_ * lanes), 0);
-    witness_.assign(at(sets_ * slots_ * lanes), 0.0);
+    psi_.assign(at(blocks_.slots() * p * lanes), 0.0);
+    centre_.assign(at(blocks_.slots() * lanes), 0.0);
+    target_.assign(at(blocks_.slots() * lanes), 0);
+    witness_.assign(at(sets_ * blocks_.slots() * lanes), 0.0);
     for (Index pair = 0; pair < pairs; ++pair)
         for (Index j = 0; j < features.successors(pair); ++j) {
-            const Index slot = block_start_[at(pair / lanes)] + j, lane = pair % lanes;
+            const Index slot = blocks_.slot(pair, j), lane = pair % lanes;
             const Index entry = features.first_entry(pair) + j;
             for (Index i = 0; i < p; ++i)
                 psi_[at((slot * p + i) * lanes + lane)] = tangent.psi[at(entry * p + i)];
@@ -214,13 +205,13 @@ void PlanningPass::run_part(const Step& step, std::span<double> values, const Ch
     const Matrix inverse = root.transpose().lazyProduct(root);
     const Shared shared{p, inverse.data(), step.weights->data(), step.next.data(), step.scale, step.ascents};
     const PassOverBlock pass = pass_of(chunk.width);
-    std::vector<double> memory(at((2 * p + most_successors_ + 1) * lanes));
+    std::vector<double> memory(at((2 * p + blocks_.most_successors + 1) * lanes));
     double* const scratch = aligned_lanes(memory);
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        const Index start = block_start_[at(b)], successors = block_start_[at(b + 1)] - start;
+        const Index start = blocks_.start[at(b)], successors = blocks_.start[at(b + 1)] - start;
         double out[lanes];
         pass({psi_.data() + start * p * lanes, centre_.data() + start * lanes, target_.data() + start * lanes,
-              witness_.data() + (step.set * slots_ + start) * lanes, successors},
+              witness_.data() + (step.set * blocks_.slots() + start) * lanes, successors},
              shared, scratch, out);
         std::copy(out, out + std::min(lanes, chunk.last - b * lanes), values.begin() + b * lanes);
     }

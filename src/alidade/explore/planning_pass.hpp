@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/lane_blocks.hpp"
 #include "alidade/model/lanes.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/types.hpp"
@@ -56,17 +57,13 @@ public:
 
 private:
     std::size_t place(Index set, Index pair, Index successor) const noexcept {
-        const Index block = pair / lanes;
-        return static_cast<std::size_t>(
-            (set * slots_ + block_start_[static_cast<std::size_t>(block)] + successor) * lanes +
-            pair % lanes);
+        return static_cast<std::size_t>((set * blocks_.slots() + blocks_.slot(pair, successor)) * lanes +
+                                        pair % lanes);
     }
 
     const FeatureMap& features_;
     Index dimension_, sets_;
-    Index slots_ = 0;                   // successors of all blocks, padded to the largest of a block
-    Index most_successors_ = 0;         // of a block
-    std::vector<Index> block_start_;    // slot at which a block begins
+    LaneBlocks blocks_;
     std::vector<double> psi_;           // [slot][coordinate][lane]; zero where a pair has no such successor
     std::vector<double> centre_;        // [slot][lane]
     std::vector<std::int32_t> target_;  // [slot][lane]

@@ -208,18 +208,10 @@ Snapshot read_record(const Database& database, const std::string& table, bool ea
         const std::string_view kind = select.text(0);
         const std::string name(select.text(1));
         const Bytes data = select.blob(3);
-        if (earlier) {
-            digest.add(kind);
-            digest.add(std::string_view(name));
-            digest.add(select.integer(2));
-            digest.add(data);
-        } else {
-            digest.add(std::string_view(name));
-            digest.add(kind);
-            digest.add(select.integer(2));
-            digest.add(digest_of(data));
-        }
-        digest.end_row();
+        if (earlier)
+            digest.add_row(kind, std::string_view(name), select.integer(2), data);
+        else
+            digest.add_row(std::string_view(name), kind, select.integer(2), digest_of(data));
         if (kind == "numbers")
             append(record.numbers[name], data, table);
         else if (kind == "integers")
@@ -256,13 +248,10 @@ void read_counts(const Database& database, Counts& counts, bool earlier) {
     std::vector<std::int64_t> values;
     Statement select(database, "SELECT step, part, data FROM counts ORDER BY step, part");
     while (select.step()) {
-        digest.add(select.integer(0));
-        digest.add(select.integer(1));
         if (earlier)
-            digest.add(select.blob(2));
+            digest.add_row(select.integer(0), select.integer(1), select.blob(2));
         else
-            digest.add(digest_of(select.blob(2)));
-        digest.end_row();
+            digest.add_row(select.integer(0), select.integer(1), digest_of(select.blob(2)));
         append(values, select.blob(2), "counts");
     }
     digest.check(database, "counts");

@@ -20,42 +20,6 @@ constexpr std::string_view array_columns =
     "(name TEXT, kind TEXT, part INTEGER, data BLOB, PRIMARY KEY (kind, name, part))";
 constexpr std::string_view value_columns = "(key TEXT PRIMARY KEY, value)";
 
-/// Replaces the rows of a table and leaves a digest of what was written.
-class Section {
-public:
-    Section(Database& database, std::string table) : database_(database), table_(std::move(table)) {
-        database_.execute("DELETE FROM " + table_);
-    }
-    template <class... Words>
-    void add_row(const Words&... words) {
-        (digest_.add(words), ...);
-        digest_.end_row();
-    }
-    void finish() { digest_.write(database_, table_); }
-
-private:
-    Database& database_;
-    std::string table_;
-    TableDigest digest_;
-};
-
-/// Compares what was read with what was written.
-class Check {
-public:
-    Check(const Database& database, std::string table) : database_(database), table_(std::move(table)) {}
-    template <class... Words>
-    void add_row(const Words&... words) {
-        (digest_.add(words), ...);
-        digest_.end_row();
-    }
-    void finish() const { digest_.check(database_, table_); }
-
-private:
-    const Database& database_;
-    std::string table_;
-    TableDigest digest_;
-};
-
 /// SQLite keeps neither NaN nor, always, the sign of zero.
 double storable(double value, std::string_view key) {
     expects(!std::isnan(value), "the run's {} is not a number and cannot be stored", key);
@@ -161,14 +125,15 @@ void add_contradiction(Database& database) {
 }
 
 void write_values(Database& database, const std::string& table, const Values& values) {
-    Section section(database, table);
+    database.execute("DELETE FROM " + table);
+    TableDigest digest;
     insert_values(database, table, values);
-    for (const auto& [key, value] : values) section.add_row(std::string_view(key), word_of(value));
-    section.finish();
+    for (const auto& [key, value] : values) digest.add_row(std::string_view(key), word_of(value));
+    digest.write(database, table);
 }
 
 Values read_values(const Database& database, const std::string& table) {
-    Check check(database, table);
+    TableDigest digest;
     Values values;
     Statement select(database, "SELECT key, value FROM " + table + " ORDER BY key");
     while (select.step()) {
@@ -183,15 +148,16 @@ Values read_values(const Database& database, const std::string& table) {
             default:
                 value = std::string(select.text(1));
         }
-        check.add_row(select.text(0), word_of(value));
+        digest.add_row(select.text(0), word_of(value));
         values.emplace(select.text(0), std::move(value));
     }
-    check.finish();
+    digest.check(database, table);
     return values;
 }
 
 void write_candidates(Database& database, const Candidates& candidates) {
-    Section section(database, "certificate");
+    database.execute("DELETE FROM certificate");
+    TableDigest digest;
     Statement insert(database, "INSERT INTO certificate VALUES (?, ?, ?)");
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const auto& [name, value] = candidates[i];
@@ -199,20 +165,20 @@ void write_candidates(Database& database, const Candidates& candidates) {
         insert.bind(2, std::string_view(name));
         insert.bind(3, storable(value, name));
         insert.run();
-        section.add_row(static_cast<std::int64_t>(i), std::string_view(name), word_of(value));
+        digest.add_row(static_cast<std::int64_t>(i), std::string_view(name), word_of(value));
     }
-    section.finish();
+    digest.write(database, "certificate");
 }
 
 Candidates read_candidates(const Database& database) {
-    Check check(database, "certificate");
+    TableDigest digest;
     Candidates candidates;
     Statement select(database, "SELECT position, candidate, value FROM certificate ORDER BY position");
     while (select.step()) {
         candidates.emplace_back(select.text(1), select.real(2));
-        check.add_row(select.integer(0), select.text(1), word_of(select.real(2)));
+        digest.add_row(select.integer(0), select.text(1), word_of(select.real(2)));
     }
-    check.finish();
+    digest.check(database, "certificate");
     return candidates;
 }
 

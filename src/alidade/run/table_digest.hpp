@@ -15,6 +15,12 @@ namespace alidade::run_tables {
 /// A digest over the rows of a table, which is left beside them and compared when they are read.
 class TableDigest {
 public:
+    template <class... Words>
+    void add_row(const Words&... words) {
+        (digest_.add(words), ...);
+        ++rows_;
+    }
+    /// The words of a row one by one.
     template <class Word>
     void add(const Word& word) {
         digest_.add(word);
