@@ -89,10 +89,11 @@ Policy policy_of(const std::string& file, const Problem& problem) {
 }
 
 int certify_policy(const std::string& file, const ChosenReward& reward, const Run& store,
-                   const Knowledge& knowledge, const Standing& standing, const Console& console) {
+                   const Knowledge& knowledge, const Standing& standing, Threads threads,
+                   const Console& console) {
     const Problem& problem = store.problem();
     const Policy policy = policy_of(file, problem);
-    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
+    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (console.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);
         object["delta"] = certificate.failure_probability;
@@ -132,7 +133,7 @@ Pairs pair_up(std::vector<ChosenReward> rewards, const std::vector<std::string>&
 }
 
 int certify_many(const Pairs& pairs, const Run& store, const Knowledge& knowledge, const Standing& standing,
-                 int threads, const Console& console) {
+                 Threads threads, const Console& console) {
     const Problem& problem = store.problem();
     const BatchOutcome outcome = certify_batch(
         knowledge, pairs.size(),
@@ -181,7 +182,7 @@ int certify(const CertifyArguments& given, const Console& console) {
                          "alidade certify RUN --reward FILE --policy FILE, or neither"});
     require_fit_level(given.fit.level);
     const Run store = open_run(given.folder);
-    const int threads = thread_count(given.threads);
+    const Threads threads = thread_count(given.threads);
     const LoadedRun loaded = load_run(store, threads);
     const Knowledge& knowledge = loaded.knowledge;
     const Standing standing = standing_of(store, given.fit);
@@ -189,7 +190,8 @@ int certify(const CertifyArguments& given, const Console& console) {
     if (!rewards_given) return certify_run(store, loaded, standing, console);
     std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     if (!given.rewards.batch() && given.policies.size() == 1)
-        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, standing, console);
+        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, standing, threads,
+                              console);
     return certify_many(pair_up(std::move(rewards), given.policies, store.problem()), store, knowledge,
                         standing, threads, console);
 }

@@ -72,7 +72,7 @@ std::string text_of(const std::vector<Finding>& findings, double delta, const Co
     return text + "  Not everything is confirmed: do not rely on this certificate before it is known why.\n";
 }
 
-int check_certificate(const std::string& folder, int threads, const Console& console) {
+int check_certificate(const std::string& folder, Threads threads, const Console& console) {
     const Run store = open_run(folder);
     const LoadedRun loaded = load_run(store, threads);
     const auto checkpoint = store.checkpoint();

@@ -139,7 +139,7 @@ ordered_json to_json(const Explored& explored, const Run& store, const Goal& goa
                          {"plan", result.timings.plan},
                          {"certify", result.timings.certify}};
     object["stopped"] = result.stopped;
-    object["threads"] = goal.threads;
+    object["threads"] = goal.threads.count();
     object["run"] = store.folder().string();
     return object;
 }

@@ -17,7 +17,7 @@ namespace alidade::app {
 struct Goal {
     std::int64_t episodes = 100'000;
     std::optional<double> target;
-    int threads = 1;
+    Threads threads;
     FitFlags fit;  ///< the model check, and what to do about a contradiction
 };
 

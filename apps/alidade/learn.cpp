@@ -171,7 +171,7 @@ ordered_json object_of(const Learned& all, const LearnArguments& given) {
     object["seconds"] = {
         {"total", result.timings.total}, {"read", all.read_seconds}, {"certify", result.timings.certify}};
     object["stopped"] = result.stopped;
-    object["threads"] = thread_count(given.threads);
+    object["threads"] = thread_count(given.threads).count();
     object["run"] = store.folder().string();
     return object;
 }

@@ -79,7 +79,7 @@ std::optional<std::int64_t> planned_episodes(const RunOptions& options) {
     return std::nullopt;
 }
 
-LoadedRun load_run(const Run& run, int threads) {
+LoadedRun load_run(const Run& run, Threads threads) {
     const std::string folder = run.folder().string();
     auto loaded = explaining_run(folder, reading_use(), [&] { return run.load(threads); });
     if (loaded) return std::move(*loaded);
@@ -102,7 +102,7 @@ double delta_of(const std::optional<double>& flag, const Problem& problem) {
          "--delta 0.1"});
 }
 
-int thread_count(int wanted) {
+Threads thread_count(int wanted) {
     if (wanted > 0) return wanted;
     if (wanted < 0)
         throw UserError(fmt::format("--threads is {}; must be 0 (all cores) or more", wanted),

@@ -20,7 +20,7 @@ Run open_run(const std::string& folder);
 /// Computes the knowledge of a run again from its stored evidence; of a run that was killed, from its last
 /// checkpoint. Throws UserError if nothing was stored yet. Beside a writer, ask for the run's standing after
 /// this: then it is of the same moment or a later one, and no contradiction is missed.
-LoadedRun load_run(const Run& store, int threads);
+LoadedRun load_run(const Run& store, Threads threads);
 
 /// The episodes that the paper's constants are told beforehand; none of a run with other constants.
 std::optional<std::int64_t> planned_episodes(const RunOptions& options);
@@ -30,6 +30,6 @@ std::optional<std::int64_t> planned_episodes(const RunOptions& options);
 double delta_of(const std::optional<double>& flag, const Problem& problem);
 
 /// --threads: 0 stands for all cores.
-int thread_count(int wanted);
+Threads thread_count(int wanted);
 
 }  // namespace alidade::app

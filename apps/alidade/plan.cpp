@@ -39,6 +39,7 @@ struct PlanBasis {
     const Problem& problem;
     const Knowledge& knowledge;
     const Standing& standing;
+    Threads threads;
 };
 
 /// What a planner made of a reward.
@@ -51,7 +52,7 @@ struct Planned {
 
 /// Nothing if Ctrl-C ended the planner's command.
 std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flags, const ChosenReward& called,
-                                const LearnedModel& learned, const Console& console) {
+                                const LearnedModel& learned, Threads threads, const Console& console) {
     const Reward& reward = called.scaled.reward;
     const auto begin = std::chrono::steady_clock::now();
     std::optional<Plan> found = planner.plan(learned.model(), reward);
@@ -62,7 +63,7 @@ std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flag
     if (const std::string lie = false_claims(measured, planned.plan, learned.shape(), called.scaled.scale);
         !lie.empty())
         console.say("warning: " + lie);
-    if (flags.robust()) planned.caution = caution_of(learned, reward, planned.plan.policy);
+    if (flags.robust()) planned.caution = caution_of(learned, reward, planned.plan.policy, threads);
     return planned;
 }
 
@@ -82,17 +83,17 @@ ordered_json plan_json(const Planned& planned, const RewardCertificate& certific
 
 int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoice& planner,
              const PlanBasis& basis, const Console& console) {
-    const auto& [problem, knowledge, standing] = basis;
+    const auto& [problem, knowledge, standing, threads] = basis;
     const Shape& shape = knowledge.learned->shape();
     const RewardScale& scale = reward.scaled.scale;
     const std::optional<Planned> planned =
-        plan_for(planner, given.planner, reward, *knowledge.learned, console);
+        plan_for(planner, given.planner, reward, *knowledge.learned, threads, console);
     if (!planned) {
         console.say("Interrupted; the planner's command was killed, and nothing was written.");
         return 130;
     }
     const Policy& policy = planned->plan.policy;
-    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy);
+    const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
     if (console.json()) {
         ordered_json object = plan_json(*planned, certificate, given, reward, shape);
@@ -167,20 +168,21 @@ std::string describe_batch(const PlanArguments& given, const std::vector<ChosenR
 int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewards, PlannerChoice& planner,
               const PlanBasis& basis, const Console& console) {
     const Knowledge& knowledge = basis.knowledge;
+    const Threads threads = basis.threads;
     const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
     std::vector<Planned> plans;
     const BatchOutcome outcome = certify_batch(
         knowledge, rewards.size(),
         [&](std::size_t i) -> std::optional<RewardQuestion> {
             std::optional<Planned> planned =
-                plan_for(planner, given.planner, rewards[i], *knowledge.learned, console);
+                plan_for(planner, given.planner, rewards[i], *knowledge.learned, threads, console);
             if (!planned) return std::nullopt;
             plans.push_back(std::move(*planned));
             const Policy& policy = plans.back().plan.policy;
             if (!files.empty()) writing([&] { write_policy(files[i], policy); });
             return RewardQuestion{rewards[i].scaled.reward, policy};
         },
-        thread_count(given.threads), console);
+        threads, console);
     if (console.json()) {
         ordered_json object;
         object["plans"] = ordered_json::array();
@@ -208,12 +210,13 @@ int plan(const PlanArguments& given, const Console& console) {
                         {"the command line", "a plan needs to know what is worth having",
                          "alidade plan RUN --reward FILE_OR_NAME"});
     const Run store = open_run(given.folder);
+    const Threads threads = thread_count(given.threads);
     const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
-    const Knowledge knowledge = load_run(store, thread_count(given.threads)).knowledge;
+    const Knowledge knowledge = load_run(store, threads).knowledge;
     const Standing standing = standing_of(store, given.fit);
     insist(standing, console);
-    PlannerChoice planner(given.planner, knowledge.learned);
-    const PlanBasis basis{store.problem(), knowledge, standing};
+    PlannerChoice planner(given.planner, knowledge.learned, threads);
+    const PlanBasis basis{store.problem(), knowledge, standing, threads};
     return standing.exit_code(given.rewards.batch()
                                   ? plan_many(given, rewards, planner, basis, console)
                                   : plan_one(given, rewards.front(), planner, basis, console));

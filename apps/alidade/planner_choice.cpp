@@ -52,9 +52,10 @@ void add_planner_flags(CLI::App& command, PlannerFlags& flags) {
     command.footer(planner_help());
 }
 
-PlannerChoice::PlannerChoice(PlannerFlags flags, const SharedLearned& learned) : flags_(std::move(flags)) {
+PlannerChoice::PlannerChoice(PlannerFlags flags, const SharedLearned& learned, Threads threads)
+    : flags_(std::move(flags)) {
     if (flags_.robust()) {
-        planner_ = std::make_unique<RobustPlanner>(learned);
+        planner_ = std::make_unique<RobustPlanner>(learned, threads);
         return;
     }
     if (!flags_.external()) {

@@ -32,7 +32,7 @@ void add_planner_flags(CLI::App& command, PlannerFlags& flags);
 class PlannerChoice {
 public:
     /// `learned` is what a robust planner plans against. Throws UserError for a planner that cannot be.
-    PlannerChoice(PlannerFlags flags, const SharedLearned& learned);
+    PlannerChoice(PlannerFlags flags, const SharedLearned& learned, Threads threads = {});
     PlannerChoice(const PlannerChoice&) = delete;
     PlannerChoice& operator=(const PlannerChoice&) = delete;
 

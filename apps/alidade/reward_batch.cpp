@@ -91,9 +91,9 @@ std::vector<ChosenReward> choose_rewards(const RewardFlags& flags, const Problem
 
 BatchOutcome certify_batch(const Knowledge& knowledge, std::size_t count,
                            const std::function<std::optional<RewardQuestion>(std::size_t)>& question,
-                           int threads, const Console& console) {
+                           Threads threads, const Console& console) {
     const DeviationTable deviations = DeviationTable::of(*knowledge.learned);
-    const auto together = static_cast<std::size_t>(std::max(1, threads));
+    const auto together = static_cast<std::size_t>(threads.count());
     const Interruption interruption;
     BatchProgress progress(console.progress(), count);
     BatchOutcome outcome;

@@ -54,7 +54,7 @@ struct BatchOutcome {
 /// was interrupted itself. Certificates do not depend on `threads`.
 BatchOutcome certify_batch(const Knowledge& knowledge, std::size_t count,
                            const std::function<std::optional<RewardQuestion>(std::size_t)>& question,
-                           int threads, const Console& console);
+                           Threads threads, const Console& console);
 
 /// The method that gave the loss bound; the first of equally good ones.
 std::string best_method(const RewardCertificate& certificate);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -258,6 +259,72 @@ TEST(Deviation, ByEigenvaluesIsAboveTheExactOneAndNotFar) {
                 EXPECT_LE(quick.at(h, pair), 1.5 * exact.at(h, pair) + 1e-12) << "seed " << seed;
             }
     }
+}
+
+/// The model among many other states that nothing leads to: its state s becomes `places[s]`.
+MixtureModel spread_out(const MixtureModel& model, Index states, const std::vector<State>& places) {
+    const FeatureMap& features = model.features();
+    const Index actions = model.shape().actions;
+    std::vector<BaseKernel> kernels;
+    for (Index i = 0; i < features.features(); ++i) {
+        const BaseKernel own = features.base_kernel(i);
+        BaseKernel kernel{own.name, states * actions, states, {0}, {}, {}};
+        for (State s = 0; s < states; ++s)
+            for (Action a = 0; a < actions; ++a) {
+                const auto place = std::ranges::find(places, s);
+                if (place == places.end()) {
+                    kernel.targets.push_back(s);
+                    kernel.probabilities.push_back(1);
+                } else {
+                    const Index row = (place - places.begin()) * actions + a;
+                    for (std::int64_t e = own.offsets[at(row)]; e < own.offsets[at(row + 1)]; ++e) {
+                        kernel.targets.push_back(places[at(own.targets[at(e)])]);
+                        kernel.probabilities.push_back(own.probabilities[at(e)]);
+                    }
+                }
+                kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
+            }
+        kernels.push_back(std::move(kernel));
+    }
+    auto spread = std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(states, actions, kernels));
+    return {spread, model.shape().horizon, StartLaw(places[0]), model.weights()};
+}
+
+// States are taken a block of 1024 at a time, and what is shared by all of them in their order.
+TEST(Advantage, DoesNotDependOnWhereStatesAre) {
+    const std::vector<State> places{700, 1023, 1024, 2500};
+    double most = 0;
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        Stream random = support::test_stream(seed, 55);
+        const MixtureModel truth = support::random_model(
+            random, {.shape = {4, 2, 4}, .features = 3, .successors = 3, .concentration = 1.0});
+        const MixtureModel spread = spread_out(truth, 2600, places);
+        const Reward reward = support::random_reward(random, truth.shape());
+        std::vector<double> rewards(at(4 * 2600 * 2), 0.0);
+        for (Step h = 0; h < 4; ++h)
+            for (State s = 0; s < 4; ++s)
+                for (Action a = 0; a < 2; ++a)
+                    rewards[at((h * 2600 + places[at(s)]) * 2 + a)] = reward.at(h, s, a);
+        const Reward spread_reward(spread.shape(), rewards);
+        const LearnedMixture learned = support::knowledge_about(truth, seed, 1).mixture();
+        const LearnedMixture spread_learned = support::knowledge_about(spread, seed, 1).mixture();
+        const std::array policies{std::pair(backward_induction(truth, reward).policy,
+                                            backward_induction(spread, spread_reward).policy),
+                                  std::pair(Policy::uniform(truth.shape()), Policy::uniform(spread.shape()))};
+        for (const auto& [policy, spread_policy] : policies) {
+            const RewardCertificate near = certify_reward(learned, reward, policy);
+            most = std::max(most, near.loss_bound);
+            for (const int threads : {1, 2}) {
+                const RewardCertificate far =
+                    certify_reward(spread_learned, spread_reward, spread_policy, threads);
+                for (const auto& [name, bound] : near.methods)
+                    EXPECT_NEAR(method(far, name), bound, 1e-8) << name;
+                EXPECT_NEAR(far.value.lower, near.value.lower, 1e-8);
+                EXPECT_NEAR(far.value.upper, near.value.upper, 1e-8);
+            }
+        }
+    }
+    EXPECT_GT(most, 0.1);
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ double second_order_term(const LearnedMixture& learned, const MixtureModel& trut
 }
 
 double bound_at(detail::SecondOrder& second_order, Step h, Index pair) {
+    detail::SecondOrder::Scratch scratch;
     detail::SecondOrder::Form form;
-    second_order.form(h, pair, form);
+    second_order.form(h, pair, scratch, form);
     return second_order.bound(form);
 }
 
@@ -94,11 +95,12 @@ TEST(SecondOrder, BoundsDifferencesForEveryMember) {
             for (State s = 0; s < 4; ++s) {
                 const Index a = sizes.shape.pair(s, 0), b = sizes.shape.pair(s, 1),
                             c = sizes.shape.pair(s, 2);
+                detail::SecondOrder::Scratch scratch;
                 detail::SecondOrder::Form difference, other;
-                bound.form(h, a, difference);
-                bound.form(h, b, other);
+                bound.form(h, a, scratch, difference);
+                bound.form(h, b, scratch, other);
                 difference.add(-share, other);
-                bound.form(h, c, other);
+                bound.form(h, c, scratch, other);
                 difference.add(share - 1, other);
                 const double most = bound.bound(difference);
                 const double apart = bound_at(bound, h, a) + share * bound_at(bound, h, b) +

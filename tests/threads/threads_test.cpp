@@ -10,8 +10,11 @@
 #include <thread>
 
 #include "alidade/audit/audit.hpp"
+#include "alidade/certify/occupancy_bounds.hpp"
 #include "alidade/certify/reward_certificate.hpp"
+#include "alidade/certify/robust_plan.hpp"
 #include "alidade/certify/value_bounds.hpp"
+#include "alidade/confidence/learned_rows.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/explorer.hpp"
@@ -138,6 +141,52 @@ TEST(Threads, GiveTheSameRewardCertificates) {
         EXPECT_EQ(one[i].value.lower, two[i].value.lower);
         EXPECT_EQ(one[i].value.upper, two[i].value.upper);
     }
+}
+
+// The states of one question are shared, instead of the questions.
+TEST(Threads, GiveTheSameCertificateOfOneReward) {
+    const Knowledge knowledge = wide_knowledge();
+    const LearnedModel& learned = *knowledge.learned;
+    Stream random = support::test_stream(8, 10);
+    const Reward reward = support::random_reward(random, learned.shape());
+    const Policy best = backward_induction(learned.model(), reward).policy;
+    for (const Policy& policy : {best, Policy::uniform(learned.shape())}) {
+        const RewardCertificate one = certify_reward(knowledge, reward, policy);
+        for (const int threads : {2, 4}) {
+            const RewardCertificate shared = certify_reward(knowledge, reward, policy, threads);
+            EXPECT_EQ(shared.methods, one.methods);
+            EXPECT_EQ(shared.value.lower, one.value.lower);
+            EXPECT_EQ(shared.value.upper, one.value.upper);
+            EXPECT_EQ(shared.optimal_upper, one.optimal_upper);
+            EXPECT_EQ(detail::occupancy_bounds(knowledge.mixture(), policy, std::nullopt, threads),
+                      detail::occupancy_bounds(knowledge.mixture(), policy));
+        }
+    }
+}
+
+TEST(Threads, GiveTheSameRobustPlans) {
+    const Knowledge knowledge = wide_knowledge();
+    Stream random = support::test_stream(8, 11);
+    const Reward reward = support::random_reward(random, knowledge.learned->shape());
+    const RobustPlan one = robust_plan(*knowledge.learned, reward);
+    const RobustPlan shared = robust_plan(*knowledge.learned, reward, WorstCase::closed_form, 4);
+    EXPECT_EQ(shared.policy, one.policy);
+    EXPECT_EQ(shared.guaranteed, one.guaranteed);
+    const Caution caution = caution_of(*knowledge.learned, reward, one.policy, 4);
+    EXPECT_EQ(caution.guaranteed, caution_of(*knowledge.learned, reward, one.policy).guaranteed);
+    EXPECT_EQ(caution.model_value, one.caution.model_value);
+}
+
+TEST(Threads, GiveTheSameLossOfRows) {
+    const MixtureModel model = make_builtin(wide).true_model();
+    const std::vector<double> radii(at(model.shape().learned_steps() * model.shape().pairs()), 0.1);
+    const LearnedRows learned(model, false, radii, 0.1);
+    Stream random = support::test_stream(8, 12);
+    const Reward reward = support::random_reward(random, model.shape());
+    const Policy policy = backward_induction(model, reward).policy;
+    const RewardCertificate one = certify_reward(learned, reward, policy);
+    for (const int threads : {2, 4})
+        EXPECT_EQ(certify_reward(learned, reward, policy, threads).methods, one.methods);
 }
 
 TEST(Threads, GiveTheSameAudit) {

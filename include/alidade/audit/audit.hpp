@@ -5,6 +5,7 @@
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/model/mixture_model.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -14,7 +15,7 @@ struct AuditOptions {
     Index climb_steps = 1000;  ///< steps of local search over 0/1 rewards in all, >= 0
     Index climb_starts = 3;    ///< from so many of the worst rewards found, >= 1
     std::uint64_t seed = 0;
-    int threads = 1;  ///< at least one; results do not depend on it
+    Threads threads;  ///< results do not depend on them
 };
 
 /// What an audit with the truth found. True losses are of the exact plan on the learned model.

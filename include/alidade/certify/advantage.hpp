@@ -27,6 +27,7 @@ struct AdvantageBounds {
 /// Both allow for the misspecification. An advantage that is not exactly zero by definition gets a rounding
 /// slack of 1e-9, so a bound of exactly 0 is a proof. `bounds` are those of the same reward and policy.
 AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy, const ValueBounds& bounds);
+                                 const Reward& reward, const Policy& policy, const ValueBounds& bounds,
+                                 Threads threads = {});
 
 }  // namespace alidade

@@ -10,6 +10,7 @@
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/model/task.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/width/width.hpp"
 
 namespace alidade {
@@ -28,7 +29,7 @@ struct Knowledge {
 struct CertifyOptions {
     double delta = 0.1;                  ///< probability that some set misses its true weights, in (0, 1)
     WidthOptions widths = {};            ///< effort for the widths
-    int threads = 1;                     ///< at least one; results do not depend on it
+    Threads threads;                     ///< results do not depend on them
     std::int64_t episodes = 0;           ///< that the sets rest on
     RewardFreeOptions reward_free = {};  ///< which certificates; its threads are those above
 };

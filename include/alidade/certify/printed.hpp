@@ -16,6 +16,6 @@ namespace alidade {
 /// each; `bonuses` are u, sets x pairs, each at least the true one. There is no u at the last step: nothing
 /// comes after it.
 RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<const Vector> estimates,
-                                      std::span<const double> bonuses);
+                                      std::span<const double> bonuses, Threads threads = {});
 
 }  // namespace alidade

@@ -10,6 +10,7 @@
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -32,19 +33,21 @@ struct RewardCertificate {
 /// loss itself and can prove it to be exactly 0, see advantage.hpp. `value` is what the interval of these
 /// recursions and that of AdvantageBounds have in common. Of rows there is no `advantage`: they share
 /// nothing, and the interval of the recursions is that of the extreme truths.
-RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy);
+RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                                 Threads threads = {});
 
 /// The same, and the reward-free certificate plus the policy's shortfall in the model, which holds on the
 /// same event, as the further method `reward-free`. Throws InvalidArgument if the knowledge has no
 /// certificate, or one that fails more often than its sets.
-RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy);
+RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy,
+                                 Threads threads = {});
 
 /// The same for many rewards: what `advantage` needs to know of the learned model's deviations is given, not
 /// computed each time.
 RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy);
+                                 const Reward& reward, const Policy& policy, Threads threads = {});
 RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy);
+                                 const Reward& reward, const Policy& policy, Threads threads = {});
 
 /// One policy to certify for one reward.
 struct RewardQuestion {
@@ -54,11 +57,13 @@ struct RewardQuestion {
 
 /// The certificates of all questions, in their order, each the same as `certify_reward` gives for it alone.
 /// All of them hold at once on the same event, with no union over the questions. The result does not depend
-/// on `threads` (>= 1).
+/// on `threads`, which share the questions, or the states of the only one.
 std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge,
-                                               std::span<const RewardQuestion> questions, int threads = 1);
+                                               std::span<const RewardQuestion> questions,
+                                               Threads threads = {});
 /// The same with the deviations given, for a batch that comes in pieces.
 std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge, const DeviationTable& deviations,
-                                               std::span<const RewardQuestion> questions, int threads = 1);
+                                               std::span<const RewardQuestion> questions,
+                                               Threads threads = {});
 
 }  // namespace alidade

@@ -3,6 +3,7 @@
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/plan/planner.hpp"
 #include "alidade/types.hpp"
 
@@ -39,23 +40,25 @@ struct RobustPlan {
 /// of the span of L_{h+1}: so there a policy may have a larger one; if the plan that is optimal in the
 /// model is such a policy, it is the one returned, and `gain` is never negative.
 RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward,
-                       WorstCase worst = WorstCase::closed_form);
+                       WorstCase worst = WorstCase::closed_form, Threads threads = {});
 
 /// What any policy is guaranteed and gives up, with the closed forms. The guarantee is that of the recursion
 /// above, which a robust plan maximises; the lower end of its reward certificate's value is at least this.
-Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy);
+Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                   Threads threads = {});
 
 /// The same plan behind the interface of all planners. It plans on the sets of the learned model that it was
 /// made with, not on the model it is handed, which must have the same shape.
 class RobustPlanner final : public Planner {
 public:
     /// Throws InvalidArgument if there is none.
-    explicit RobustPlanner(SharedLearned learned);
+    explicit RobustPlanner(SharedLearned learned, Threads threads = {});
 
 private:
     Plan do_plan(const TransitionModel& model, const Reward& reward) const override;
 
     SharedLearned learned_;
+    Threads threads_;
 };
 
 }  // namespace alidade

@@ -16,7 +16,7 @@ double contraction(const LearnedModel& learned, Step h);
 
 /// sp_h = min(H-h, 1 + contraction(h) sp_{h+1}) for h = 0..H, the last zero: no value of any policy under any
 /// reward in [0,1] varies more over the states, in the learned model [theory §3l].
-std::vector<double> value_spans(const LearnedModel& learned);
+std::vector<double> value_spans(const LearnedModel& learned, Threads threads = {});
 
 /// E_h = max_a min(H-1-h, sp_{h+1} tau + max over the confidence set of the expectation of E_{h+1}). The span
 /// is one of values in the learned model, so what comes after must be averaged under the truth, whence the

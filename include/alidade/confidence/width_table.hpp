@@ -7,6 +7,7 @@
 #include "alidade/confidence/confidence_set.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 #include "alidade/width/width.hpp"
 
@@ -32,12 +33,12 @@ struct WidthTable {
 /// Fills the table; its witness on entry is a warm start. Every pair is computed on its own, so the
 /// result does not depend on `threads` (>= 1).
 void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
-                    std::span<const ConfidenceSet> sets, const WidthOptions& options, int threads,
+                    std::span<const ConfidenceSet> sets, const WidthOptions& options, Threads threads,
                     WidthTable& table);
 /// The same for metrics given by inverses of their lower Cholesky factors, in the coordinates of `features`,
 /// which need not be those of the hull.
 void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
-                    std::span<const Matrix> inverse_factors, const WidthOptions& options, int threads,
+                    std::span<const Matrix> inverse_factors, const WidthOptions& options, Threads threads,
                     WidthTable& table);
 
 }  // namespace alidade

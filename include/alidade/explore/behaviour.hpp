@@ -14,6 +14,7 @@
 #include "alidade/model/counts.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/task.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/spec/arguments.hpp"
 
 namespace alidade {
@@ -63,7 +64,7 @@ struct BehaviourSetting {
     Task task;
     std::uint64_t seed = 0;  ///< of its own draws (ties)
     Schedule schedule;       ///< when to replan
-    int threads = 1;         ///< at least one; results do not depend on it
+    Threads threads;         ///< results do not depend on them
 };
 
 /// One algorithm of the catalogue: a behaviour, and the sets that its own certificate rests on.

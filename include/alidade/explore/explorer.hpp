@@ -13,6 +13,7 @@
 #include "alidade/explore/snapshot.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/model/task.hpp"
+#include "alidade/model/threads.hpp"
 
 namespace alidade {
 
@@ -26,7 +27,7 @@ struct ExplorerOptions {
     double delta = 0.1;      ///< failure probability of everything claimed, in (0, 1)
     std::uint64_t seed = 0;  ///< of the behaviour's own draws (ties)
     Schedule schedule = {};  ///< when to replan
-    int threads = 1;         ///< at least one; results do not depend on it
+    Threads threads;         ///< results do not depend on them
 };
 
 /// The same options with algorithm and confidence spelled out in one way: defaults are named, parameters that

@@ -8,6 +8,7 @@
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/explore/set_source.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/model/threads.hpp"
 
 namespace alidade {
 
@@ -65,7 +66,7 @@ private:
 struct LikelihoodKnowledgeOptions {
     LikelihoodSetOptions sets;  ///< delta among them
     WidthOptions effort;
-    int threads = 1;
+    Threads threads;
 };
 
 /// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or

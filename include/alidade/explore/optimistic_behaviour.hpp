@@ -4,6 +4,7 @@
 
 #include "alidade/explore/behaviour.hpp"
 #include "alidade/explore/regression_source.hpp"
+#include "alidade/model/threads.hpp"
 
 namespace alidade {
 
@@ -30,7 +31,7 @@ private:
     Action choose(const double* values, Step h, State s) const;
 
     std::uint64_t seed_;
-    int threads_;
+    Threads threads_;
     Ties ties_;
     std::shared_ptr<RegressionSource> source_;
 };

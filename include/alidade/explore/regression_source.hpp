@@ -9,6 +9,7 @@
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/explore/set_source.hpp"
+#include "alidade/model/threads.hpp"
 
 namespace alidade {
 
@@ -102,7 +103,7 @@ private:
 /// unless the regression was made for the task.
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
                                std::span<const RegressionSet> sets, const WidthTable& widths,
-                               std::int64_t episodes, int threads = 1);
+                               std::int64_t episodes, Threads threads = {});
 
 /// The entry of the catalogue of sources.
 SourceEntry regression_entry();

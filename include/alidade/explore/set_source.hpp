@@ -13,6 +13,7 @@
 #include "alidade/explore/snapshot.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/model/task.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/spec/arguments.hpp"
 #include "alidade/width/width.hpp"
 
@@ -23,7 +24,7 @@ struct SourceSetting {
     Task task;
     double delta = 0.1;  ///< failure probability of its sets, all together, in (0, 1)
     Schedule schedule;   ///< when what is fixed beforehand is fixed anew
-    int threads = 1;     ///< at least one; results do not depend on it
+    Threads threads;     ///< results do not depend on them
 };
 
 /// Turns what was counted into confidence sets. Its sets hold for any behaviour, so it does not matter who

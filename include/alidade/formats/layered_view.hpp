@@ -10,6 +10,7 @@
 #include "alidade/formats/explicit_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -28,7 +29,7 @@ struct LayeredOptions {
     /// Interval view: by the solver, so that ball and parameters bind at once; otherwise by closed forms,
     /// which are a little wider and take microseconds a transition.
     bool exact_intervals = true;
-    int threads = 1;  ///< for the intervals; the result does not depend on it
+    Threads threads;  ///< for the intervals; the result does not depend on them
 };
 
 /// A learned model as model checkers keep it. Unrolled, state h*S+s is state s at step h, labelled `step_h`;

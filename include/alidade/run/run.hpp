@@ -12,6 +12,7 @@
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/run/run_store.hpp"
 
 namespace alidade {
@@ -23,7 +24,7 @@ inline constexpr std::string_view stopped_at_logs = "logs";
 struct RunGoal {
     std::int64_t episodes = 100'000;     ///< budget, 1 to most_episodes
     std::optional<double> target;        ///< stop at the first reward-free certificate of at most this
-    int threads = 1;                     ///< at least one; results do not depend on it
+    Threads threads;                     ///< results do not depend on them
     bool despite_contradiction = false;  ///< go on when the data contradict the model
 };
 
@@ -55,7 +56,7 @@ struct LoadedRun {
 };
 
 struct LearnOptions {
-    int threads = 1;       ///< at least one; results do not depend on it
+    Threads threads;       ///< results do not depend on them
     bool replace = false;  ///< a run that is in the folder
 };
 
@@ -98,7 +99,7 @@ public:
 
     /// What the run knows, computed again from the stored evidence; of a run that was killed, from its last
     /// checkpoint. Nothing if nothing was stored yet.
-    std::optional<LoadedRun> load(int threads = 1) const;
+    std::optional<LoadedRun> load(Threads threads = {}) const;
 
     /// Stores that the data contradict the model, unless a contradiction is stored already.
     void note(const RunContradiction& found);
@@ -117,6 +118,6 @@ struct LearnedRun {
 };
 
 /// The explorer's options of a run.
-ExplorerOptions explorer_options(const RunOptions& options, int threads);
+ExplorerOptions explorer_options(const RunOptions& options, Threads threads);
 
 }  // namespace alidade

@@ -95,7 +95,6 @@ AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const A
     expects(options.climb_steps >= 0 && options.climb_starts >= 1,
             "climb_steps is {} and climb_starts {}; must be at least 0 and 1", options.climb_steps,
             options.climb_starts);
-    expects(options.threads >= 1, "threads is {}; must be at least 1", options.threads);
     AuditResult result;
     result.reward_free = knowledge.certificate.bound;
     result.truth_in_confidence_set = knowledge.learned->contains(truth);

@@ -30,6 +30,12 @@ struct StepBounds {
           radius(value) {}
 };
 
+/// A step in hand, which is computed from the next one.
+struct AdvantageStep {
+    StepBounds now, next;
+    double value_span = 0, middle_span = 0;  ///< of the next step; zero without misspecification
+};
+
 /// What belongs to one action at the state in hand.
 struct ActionBounds {
     double probability = 0, reward = 0, value = 0, remainder = 0;

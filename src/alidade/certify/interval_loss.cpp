@@ -1,10 +1,12 @@
 #include "interval_loss.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
 #include "alidade/theory/regression.hpp"
+#include "error_recursion.hpp"
 #include "set_backup.hpp"
 
 namespace alidade::detail {
@@ -40,19 +42,25 @@ std::vector<double> row_of(const Matrix& values, Step h) {
     return row;
 }
 
+/// Of one thread.
+struct IntervalScratch {
+    SetBackup backup;
+    std::vector<ActionInterval> actions;
+};
+
 }  // namespace
 
 double interval_loss(const LearnedModel& learned, const Reward& reward, const Policy& policy,
-                     const ValueBounds& bounds) {
+                     const ValueBounds& bounds, Threads threads) {
     const Shape& shape = learned.shape();
     const double slack = rounding_slack(shape.horizon);
-    SetBackup backup(learned);
-    std::vector<ActionInterval> actions(at(shape.actions));
-    std::vector<double> next(at(shape.states), 0.0), now(at(shape.states), 0.0);
-    for (Step h = shape.horizon - 1; h >= 0; --h) {
+    std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
+    of_steps.fill(std::vector<double>(at(shape.states), 0.0));
+    const auto back_up = [&](IntervalScratch& scratch, Step h, State first, State last) {
+        auto& [backup, actions] = scratch;
         const std::vector<double> low = row_of(bounds.policy_lower, h + 1);
         const std::vector<double> high = row_of(bounds.policy_upper, h + 1);
-        for (State s = 0; s < shape.states; ++s) {
+        for (State s = first; s < last; ++s) {
             for (Action a = 0; a < shape.actions; ++a) {
                 const Index pair = shape.pair(s, a);
                 actions[at(a)] = {policy.probability(h, s, a),
@@ -60,15 +68,20 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
                                   {backup(h, pair, low).lower, backup(h, pair, high).upper}};
             }
             double loss = 0;
-            for (Action a = 0; a < shape.actions; ++a)
-                loss = std::max(loss,
-                                advantage(actions, at(a), slack) + backup(h, shape.pair(s, a), next).upper);
+            for (Action a = 0; a < shape.actions; ++a) {
+                const double following = backup(h, shape.pair(s, a), of_steps[at((h + 1) % 2)]).upper;
+                loss = std::max(loss, advantage(actions, at(a), slack) + following);
+            }
             const double most = std::min(static_cast<double>(shape.steps_after(h) + 1),
                                          bounds.optimal_upper(h, s) - bounds.policy_lower(h, s) + slack);
-            now[at(s)] = std::min(loss, most);
+            of_steps[at(h % 2)][at(s)] = std::min(loss, most);
         }
-        std::swap(now, next);
-    }
+    };
+    const auto make = [&] {
+        return IntervalScratch{SetBackup(learned), std::vector<ActionInterval>(at(shape.actions))};
+    };
+    Sweep(shape, threads, pairs_a_recursion).backwards(shape.horizon - 1, make, back_up);
+    const std::vector<double>& next = of_steps[0];
     const StartLaw& start = learned.model().start();
     const bool some = std::ranges::any_of(
         start.atoms(), [&](const auto& atom) { return atom.second > 0 && next[at(atom.first)] > 0; });

@@ -14,6 +14,6 @@ namespace alidade::detail {
 /// of which each Q is in an interval of its own: what both sides have of the same row has cancelled. Cut at
 /// H-h and U - L; exactly 0 where the policy is proved optimal. `bounds` are of the same reward and policy.
 double interval_loss(const LearnedModel& learned, const Reward& reward, const Policy& policy,
-                     const ValueBounds& bounds);
+                     const ValueBounds& bounds, Threads threads = {});
 
 }  // namespace alidade::detail

@@ -4,9 +4,38 @@
 #include <limits>
 #include <vector>
 
+#include "alidade/model/sweep.hpp"
+
 namespace alidade::detail {
 
-Matrix occupancy_bounds(const LearnedMixture& learned, const Policy& policy, std::optional<Action> first) {
+namespace {
+
+/// The fewest pairs that are worth a chunk, as a pair takes less than a microsecond.
+constexpr Index pairs_an_occupancy = 256;
+/// An underflow must not make a state unreachable.
+constexpr double least_probability = std::numeric_limits<double>::denorm_min();
+
+/// What arrives at the states of a chunk.
+struct Arrivals {
+    Matrix features;  ///< d x states: sum of probabilities times phi
+    std::vector<char> reached;
+};
+
+void collect(Arrivals& arrivals, const FeatureMap& features, Index pair, double weight, State first,
+             State last) {
+    const auto [begin, end] = entries_into(features, pair, first, last);
+    for (Index entry = begin; entry < end; ++entry) {
+        const Index column = features.targets()[at(entry)] - first;
+        arrivals.reached[at(column)] = 1;
+        const auto phi = features.phi(entry);
+        for (Index i = 0; i < features.features(); ++i) arrivals.features(i, column) += weight * phi[at(i)];
+    }
+}
+
+}  // namespace
+
+Matrix occupancy_bounds(const LearnedMixture& learned, const Policy& policy,
+                        std::optional<Action> first_action, Threads threads) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     const Index d = features.features();
@@ -17,35 +46,26 @@ Matrix occupancy_bounds(const LearnedMixture& learned, const Policy& policy, std
     Matrix bounds = Matrix::Zero(shape.horizon, shape.states);
     for (const auto& [state, probability] : learned.model().start().atoms())
         bounds(0, state) = std::min(1.0, bounds(0, state) + probability * outward);
-    // An underflow must not make a state unreachable.
-    constexpr double least = std::numeric_limits<double>::denorm_min();
-    Matrix arriving(d, shape.states);
-    std::vector<bool> reached(static_cast<std::size_t>(shape.states));
-    for (Step h = 0; h + 1 < shape.horizon; ++h) {
-        arriving.setZero();
-        reached.assign(reached.size(), false);
-        for (State s = 0; s < shape.states; ++s) {
+    const auto pass_on = [&](Arrivals& arrivals, Step h, State first, State last) {
+        arrivals.features.setZero(d, last - first);
+        arrivals.reached.assign(at(last - first), 0);
+        for (State s = 0; s < shape.states; ++s)
             for (Action a = 0; a < shape.actions; ++a) {
                 const double taken =
-                    h == 0 && first ? (a == *first ? 1.0 : 0.0) : policy.probability(h, s, a);
+                    h == 0 && first_action ? (a == *first_action ? 1.0 : 0.0) : policy.probability(h, s, a);
                 if (bounds(h, s) == 0 || taken == 0) continue;
-                const double weight = std::max(least, bounds(h, s) * taken);
-                const Index pair = shape.pair(s, a);
-                const auto targets = features.targets(pair);
-                for (std::size_t j = 0; j < targets.size(); ++j) {
-                    reached[static_cast<std::size_t>(targets[j])] = true;
-                    const auto phi = features.phi(features.first_entry(pair) + static_cast<Index>(j));
-                    for (Index i = 0; i < d; ++i)
-                        arriving(i, targets[j]) += weight * phi[static_cast<std::size_t>(i)];
-                }
+                collect(arrivals, features, shape.pair(s, a),
+                        std::max(least_probability, bounds(h, s) * taken), first, last);
             }
-        }
-        for (State s = 0; s < shape.states; ++s) {
-            const std::span<const double> direction(arriving.col(s).data(), static_cast<std::size_t>(d));
-            const double lowest = reached[static_cast<std::size_t>(s)] ? least : 0.0;
+        for (State s = first; s < last; ++s) {
+            const std::span<const double> direction(arrivals.features.col(s - first).data(), at(d));
+            const double lowest = arrivals.reached[at(s - first)] != 0 ? least_probability : 0.0;
             bounds(h + 1, s) = std::clamp(learned.set(h).range(direction).upper * outward, lowest, 1.0);
         }
-    }
+    };
+    Sweep(shape, threads, pairs_an_occupancy)
+        .forwards(
+            shape.horizon - 1, [] { return Arrivals{}; }, pass_on);
     return bounds;
 }
 

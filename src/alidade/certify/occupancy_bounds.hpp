@@ -4,6 +4,7 @@
 
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/model/policy.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
@@ -14,6 +15,6 @@ namespace alidade::detail {
 /// in which bounds may replace the P(s_h = s), as every member makes the products theta . phi probabilities;
 /// one member for all states. At most one. `first` is taken at the first step instead of the policy's action.
 Matrix occupancy_bounds(const LearnedMixture& learned, const Policy& policy,
-                        std::optional<Action> first = std::nullopt);
+                        std::optional<Action> first = std::nullopt, Threads threads = {});
 
 }  // namespace alidade::detail

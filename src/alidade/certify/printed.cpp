@@ -9,7 +9,7 @@
 namespace alidade {
 
 RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<const Vector> estimates,
-                                      std::span<const double> bonuses) {
+                                      std::span<const double> bonuses, Threads threads) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     expects(estimates.size() == learned.sets().size() &&
@@ -24,16 +24,16 @@ RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<c
                 "bonus is {}; must be a number of at least the misspecification {} times the horizon {}",
                 bonus, learned.misspecification(), shape.horizon);
     const auto horizon = static_cast<double>(shape.horizon);
-    const ErrorRecursion values =
-        detail::run_backwards(shape, [&](Step h, Index pair, const std::vector<double>& next) {
-            const Index set = learned.set_index(h);
-            const double bonus = bonuses[static_cast<std::size_t>(set * shape.pairs() + pair)];
-            const double predicted =
-                estimates[static_cast<std::size_t>(set)].dot(features.phi_value(pair, next));
-            // Off the event a prediction may be negative, which the printed Q would pass on
-            // [theory §2, erratum 17].
-            return std::clamp(predicted + 2 * bonus, 0.0, horizon);
-        });
+    const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
+        const Index set = learned.set_index(h);
+        const double bonus = bonuses[static_cast<std::size_t>(set * shape.pairs() + pair)];
+        const double predicted = estimates[static_cast<std::size_t>(set)].dot(features.phi_value(pair, next));
+        // Off the event a prediction may be negative, which the printed Q would pass on
+        // [theory §2, erratum 17].
+        return std::clamp(predicted + 2 * bonus, 0.0, horizon);
+    };
+    const ErrorRecursion values = detail::run_backwards(
+        shape, threads, [&] { return backup; }, detail::uncapped);
     const Vector first = values.values.row(0).transpose();
     const double value =
         learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});

@@ -34,12 +34,13 @@ void settle(RewardCertificate& certificate, double horizon) {
 
 }  // namespace
 
-RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
-    return certify_reward(learned, DeviationTable::of(learned), reward, policy);
+RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                                 Threads threads) {
+    return certify_reward(learned, DeviationTable::of(learned), reward, policy, threads);
 }
 
 RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy) {
+                                 const Reward& reward, const Policy& policy, Threads threads) {
     const Shape& shape = learned.shape();
     expects(reward.shape() == shape,
             "the reward's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
@@ -47,7 +48,7 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     expects(policy.shape() == shape,
             "the policy's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
             shape.actions, shape.horizon);
-    const ValueBounds bounds = value_bounds(learned, reward, policy);
+    const ValueBounds bounds = value_bounds(learned, reward, policy, threads);
     const auto horizon = static_cast<double>(shape.horizon);
     const double slack = rounding_slack(shape.horizon);
     RewardCertificate certificate;
@@ -60,7 +61,8 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     const double plain = certificate.optimal_upper - by_states.lower;
     certificate.methods = {{"plain", plain}};
     if (const LearnedMixture* mixture = learned.mixture()) {
-        const AdvantageBounds losses = advantage_bounds(*mixture, deviations, reward, policy, bounds);
+        const AdvantageBounds losses =
+            advantage_bounds(*mixture, deviations, reward, policy, bounds, threads);
         // One interval lets every state choose its own member of a set, the other has one member for all
         // states of a step, to first order [docs/algorithms/likelihood.md, The value]. Both contain V^pi on
         // the same event.
@@ -70,18 +72,19 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
         certificate.methods.emplace_back("gap", std::min(plain, losses.gap));
     } else {
         certificate.methods.emplace_back(
-            "gap", std::min(plain, detail::interval_loss(learned, reward, policy, bounds)));
+            "gap", std::min(plain, detail::interval_loss(learned, reward, policy, bounds, threads)));
     }
     settle(certificate, horizon);
     return certificate;
 }
 
-RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy) {
-    return certify_reward(knowledge, DeviationTable::of(learned_of(knowledge)), reward, policy);
+RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy,
+                                 Threads threads) {
+    return certify_reward(knowledge, DeviationTable::of(learned_of(knowledge)), reward, policy, threads);
 }
 
 RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy) {
+                                 const Reward& reward, const Policy& policy, Threads threads) {
     const LearnedModel& learned = learned_of(knowledge);
     const RewardFreeCertificate& claim = knowledge.certificate;
     expects(!claim.candidates.empty() && claim.bound >= 0,
@@ -91,9 +94,10 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
         "the reward-free certificate fails with probability {}, the confidence sets with {}; must hold on "
         "the same event",
         claim.failure_probability, learned.delta());
-    RewardCertificate certificate = certify_reward(learned, deviations, reward, policy);
+    RewardCertificate certificate = certify_reward(learned, deviations, reward, policy, threads);
     const TransitionModel& model = learned.model();
-    const double shortfall = backward_induction(model, reward).value - evaluate(model, policy, reward).value;
+    const double shortfall =
+        backward_induction(model, reward, threads).value - evaluate(model, policy, reward, threads).value;
     certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +
                                                         rounding_slack(learned.shape().horizon));
     settle(certificate, static_cast<double>(learned.shape().horizon));
@@ -101,18 +105,19 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
 }
 
 std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge,
-                                               std::span<const RewardQuestion> questions, int threads) {
+                                               std::span<const RewardQuestion> questions, Threads threads) {
     return certify_rewards(knowledge, DeviationTable::of(learned_of(knowledge)), questions, threads);
 }
 
 std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge, const DeviationTable& deviations,
-                                               std::span<const RewardQuestion> questions, int threads) {
-    expects(threads >= 1, "threads is {}; must be at least 1", threads);
+                                               std::span<const RewardQuestion> questions, Threads threads) {
     std::vector<RewardCertificate> certificates(questions.size());
-    // Each certificate is computed by one thread from its own question alone.
+    const Threads each = questions.size() == 1 ? threads : Threads{1};
+    // A certificate is computed from its own question alone.
     detail::in_chunks(static_cast<Index>(questions.size()), 1, threads, [&](Index first, Index last) {
         for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-            certificates[i] = certify_reward(knowledge, deviations, questions[i].reward, questions[i].policy);
+            certificates[i] =
+                certify_reward(knowledge, deviations, questions[i].reward, questions[i].policy, each);
     });
     return certificates;
 }

@@ -1,6 +1,7 @@
 #include "alidade/certify/robust_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/regression.hpp"
+#include "error_recursion.hpp"
 #include "set_backup.hpp"
 
 namespace alidade {
@@ -32,13 +34,15 @@ double guarantee(const LearnedModel& learned, const Matrix& lower) {
 
 /// The pessimistic recursion; `follow`, if any, chooses the actions instead of the maximum.
 std::pair<Policy, Matrix> pessimistic_induction(const LearnedModel& learned, const Reward& reward,
-                                                detail::SetBackup& backup, const Policy* follow) {
+                                                WorstCase worst, const Policy* follow, Threads threads) {
     const Shape& shape = learned.shape();
     Matrix lower = Matrix::Zero(shape.horizon + 1, shape.states);
     std::vector<std::int32_t> actions(at(shape.horizon * shape.states), 0);
-    std::vector<double> next(at(shape.states), 0.0);
-    for (Step h = shape.horizon - 1; h >= 0; --h) {
-        for (State s = 0; s < shape.states; ++s) {
+    std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
+    of_steps.fill(std::vector<double>(at(shape.states), 0.0));
+    const auto back_up = [&](detail::SetBackup& backup, Step h, State first, State last) {
+        const std::vector<double>& next = of_steps[at((h + 1) % 2)];
+        for (State s = first; s < last; ++s) {
             double best = -std::numeric_limits<double>::infinity();
             for (Action a = 0; a < shape.actions; ++a) {
                 if (follow && follow->action(h, s) != a) continue;
@@ -48,21 +52,22 @@ std::pair<Policy, Matrix> pessimistic_induction(const LearnedModel& learned, con
                 best = value;
                 actions[at(h * shape.states + s)] = static_cast<std::int32_t>(a);
             }
-            lower(h, s) = std::max(0.0, best);
+            lower(h, s) = of_steps[at(h % 2)][at(s)] = std::max(0.0, best);
         }
-        for (State s = 0; s < shape.states; ++s) next[at(s)] = lower(h, s);
-    }
+    };
+    const detail::Sweep sweep(shape, threads, detail::pairs_a_recursion);
+    sweep.backwards(
+        shape.horizon - 1, [&] { return detail::SetBackup(learned, worst); }, back_up);
     return {Policy::deterministic(shape, std::move(actions)), std::move(lower)};
 }
 
 }  // namespace
 
-RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstCase worst) {
+RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstCase worst, Threads threads) {
     check_shape(learned, reward.shape(), "reward");
-    detail::SetBackup backup(learned, worst);
-    const OptimalPlan optimal = backward_induction(learned.model(), reward);
-    const Matrix of_optimal = pessimistic_induction(learned, reward, backup, &optimal.policy).second;
-    auto [policy, lower] = pessimistic_induction(learned, reward, backup, nullptr);
+    const OptimalPlan optimal = backward_induction(learned.model(), reward, threads);
+    const Matrix of_optimal = pessimistic_induction(learned, reward, worst, &optimal.policy, threads).second;
+    auto [policy, lower] = pessimistic_induction(learned, reward, worst, nullptr, threads);
     Caution caution;
     caution.optimal_model_value = optimal.value;
     caution.optimal_guaranteed = guarantee(learned, of_optimal);
@@ -73,28 +78,29 @@ RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstC
         lower = of_optimal;
         caution.guaranteed = caution.optimal_guaranteed;
     }
-    caution.model_value = evaluate(learned.model(), policy, reward).value;
+    caution.model_value = evaluate(learned.model(), policy, reward, threads).value;
     return {std::move(policy), std::move(lower), caution};
 }
 
-Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy) {
+Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy, Threads threads) {
     check_shape(learned, reward.shape(), "reward");
     check_shape(learned, policy.shape(), "policy");
-    const OptimalPlan optimal = backward_induction(learned.model(), reward);
+    const OptimalPlan optimal = backward_induction(learned.model(), reward, threads);
     const auto guaranteed = [&](const Policy& other) {
-        return guarantee(learned, value_bounds(learned, reward, other).policy_lower);
+        return guarantee(learned, value_bounds(learned, reward, other, threads).policy_lower);
     };
-    return {evaluate(learned.model(), policy, reward).value, optimal.value, guaranteed(policy),
+    return {evaluate(learned.model(), policy, reward, threads).value, optimal.value, guaranteed(policy),
             guaranteed(optimal.policy)};
 }
 
-RobustPlanner::RobustPlanner(SharedLearned learned) : learned_(std::move(learned)) {
+RobustPlanner::RobustPlanner(SharedLearned learned, Threads threads)
+    : learned_(std::move(learned)), threads_(threads) {
     expects(learned_ != nullptr, "a robust planner needs a learned model");
 }
 
 Plan RobustPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     expects(model.shape() == learned_->shape(), "the robust planner was made for a model of another shape");
-    RobustPlan plan = robust_plan(*learned_, reward);
+    RobustPlan plan = robust_plan(*learned_, reward, WorstCase::closed_form, threads_);
     return {std::move(plan.policy), plan.caution.model_value, std::max(0.0, plan.caution.cost())};
 }
 

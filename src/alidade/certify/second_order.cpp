@@ -56,7 +56,8 @@ void SecondOrder::prepare(Index first, std::span<const double> sums) {
         }
 }
 
-void SecondOrder::form(Step h, Index pair, Form& result) {
+void SecondOrder::form(Step h, Index pair, Scratch& scratch, Form& result) const {
+    auto& [generators, gathered] = scratch;
     const Index rows = (sets_ - first_) * p_;
     result.products.setZero(rows, p_);
     result.rounding = 0;
@@ -65,19 +66,19 @@ void SecondOrder::form(Step h, Index pair, Form& result) {
     const Index begin = features.first_entry(pair), count = features.successors(pair);
     const auto targets = features.targets(pair);
     const Eigen::Map<const Matrix> phi(features.values().data() + begin * d_, d_, count);
-    generators_ = maps_[static_cast<std::size_t>(learned_.set_index(h))].lazyProduct(phi);
-    gathered_.resize(rows, count);
+    generators = maps_[static_cast<std::size_t>(learned_.set_index(h))].lazyProduct(phi);
+    gathered.resize(rows, count);
     double cancelled = 0;
     for (Index j = 0; j < count; ++j) {
         cancelled +=
             phi.col(j).norm() * rounding_[static_cast<std::size_t>(targets[static_cast<std::size_t>(j)])];
         std::copy_n(moved_.data() + (targets[static_cast<std::size_t>(j)] * sets_ + first_) * p_, rows,
-                    gathered_.data() + j * rows);
+                    gathered.data() + j * rows);
     }
     // All sets at once, as their blocks are short.
     for (Index c = 0; c < p_; ++c)
         for (Index j = 0; j < count; ++j)
-            result.products.col(c).noalias() += generators_(c, j) * gathered_.col(j);
+            result.products.col(c).noalias() += generators(c, j) * gathered.col(j);
     // Either factor of a product is off by some d sqrt(d) roundings of its size, and their sum by `count` of
     // the sum of sizes, which the products, nearly cancelling, may be far below.
     const auto d = static_cast<double>(d_);

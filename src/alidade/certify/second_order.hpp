@@ -25,12 +25,18 @@ public:
         void add(double weight, const Form& other);
     };
 
+    /// Memory that threads must not share.
+    struct Scratch {
+        Matrix generators;  ///< rho_h G_h phi(s,a,s'), p x successors
+        Matrix gathered;    ///< the successors' `moved_`, (sets p) x successors
+    };
+
     explicit SecondOrder(const LearnedMixture& learned);
 
     /// Takes M_{h+1->k}(s') for all states, sets and features, of which sets before `first` are not used.
     void prepare(Index first, std::span<const double> sums);
     /// The form of a pair of step h, the one before the step that was prepared for.
-    void form(Step h, Index pair, Form& result);
+    void form(Step h, Index pair, Scratch& scratch, Form& result) const;
     /// The bound of sum_k delta_h' B_k delta_k.
     double bound(const Form& form) const;
 
@@ -41,8 +47,6 @@ private:
     std::vector<double> sizes_;     // at least the norms of their factors' product
     std::vector<double> moved_;     // rho_k G_k M_k(s'): states x sets x p
     std::vector<double> rounding_;  // sum of sizes_k |M_k(s')|, of each state: what `moved_` is rounded as
-    Matrix generators_;             // rho_h G_h phi(s,a,s'), p x successors
-    Matrix gathered_;               // the successors' `moved_`, (sets p) x successors
 };
 
 }  // namespace alidade::detail

@@ -23,7 +23,7 @@ void add(LinearBound& sum, double weight, const LinearBound& term) {
 
 }  // namespace
 
-SharedLoss::SharedLoss(const LearnedMixture& learned, const Policy& policy)
+SharedLoss::SharedLoss(const LearnedMixture& learned, const Policy& policy, Threads threads)
     : learned_(learned),
       applies_(learned.misspecification() == 0 && !learned.sets().empty() &&
                learned.model().features().kind() == FeatureKind::base_models),
@@ -34,8 +34,8 @@ SharedLoss::SharedLoss(const LearnedMixture& learned, const Policy& policy)
     paths_.resize(splits_ ? static_cast<std::size_t>(learned.shape().actions) : 1);
     for (std::size_t a = 0; a < paths_.size(); ++a) {
         Path& path = paths_[a];
-        path.reach = splits_ ? occupancy_bounds(learned, policy, static_cast<Action>(a))
-                             : occupancy_bounds(learned, policy);
+        path.reach = splits_ ? occupancy_bounds(learned, policy, static_cast<Action>(a), threads)
+                             : occupancy_bounds(learned, policy, std::nullopt, threads);
         path.rest.chord = path.first.linear = zero;
         path.possible = !splits_;
         path.bound = std::numeric_limits<double>::infinity();

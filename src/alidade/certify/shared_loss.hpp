@@ -5,6 +5,7 @@
 
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/model/policy.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
@@ -38,7 +39,7 @@ struct UndecidedAction {
 class SharedLoss {
 public:
     /// Reads the learned model, which must outlive it.
-    SharedLoss(const LearnedMixture& learned, const Policy& policy);
+    SharedLoss(const LearnedMixture& learned, const Policy& policy, Threads threads = {});
 
     /// Whether actions of the state count: the truth is a mixture of base models, so that upper bounds of
     /// probabilities multiply, and the policy may come there.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "alidade/model/parallel.hpp"
 #include "error_recursion.hpp"
 #include "set_backup.hpp"
 
@@ -57,13 +58,17 @@ double contraction(const LearnedModel& learned, Step h) {
     return std::clamp(rows + 1e-12, 0.0, 1.0);
 }
 
-std::vector<double> value_spans(const LearnedModel& learned) {
+std::vector<double> value_spans(const LearnedModel& learned, Threads threads) {
     const Index horizon = learned.shape().horizon;
+    // Where data are pooled all steps have the same rows.
+    const Index different = learned.homogeneous() ? std::min<Index>(1, horizon - 1) : horizon - 1;
+    std::vector<double> factors(at(different));
+    detail::in_chunks(different, 1, threads, [&](Index first, Index last) {
+        for (Step h = first; h < last; ++h) factors[at(h)] = contraction(learned, h);
+    });
     std::vector<double> spans(at(horizon + 1), 0.0);
-    double factor = 0;
     for (Step h = horizon - 1; h >= 0; --h) {
-        // Where data are pooled all steps have the same rows.
-        if (h + 1 < horizon && (!learned.homogeneous() || h + 2 == horizon)) factor = contraction(learned, h);
+        const double factor = h + 1 < horizon ? factors[at(std::min(h, different - 1))] : 0.0;
         spans[at(h)] = std::min(static_cast<double>(horizon - h), 1 + factor * spans[at(h + 1)]);
     }
     return spans;
@@ -73,7 +78,7 @@ ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable&
                               Threads threads) {
     deviations.require_fit(learned);
     const Shape& shape = learned.shape();
-    const std::vector<double> spans = value_spans(learned);
+    const std::vector<double> spans = value_spans(learned, threads);
     const auto make = [&] {
         return [&, backup = detail::SetBackup(learned)](Step h, Index pair,
                                                         const std::vector<double>& next) mutable {

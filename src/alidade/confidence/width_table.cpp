@@ -82,7 +82,7 @@ std::span<const std::uint8_t> WidthTable::witness_of(Index set) const noexcept {
 }
 
 void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
-                    std::span<const ConfidenceSet> sets, const WidthOptions& options, int threads,
+                    std::span<const ConfidenceSet> sets, const WidthOptions& options, Threads threads,
                     WidthTable& table) {
     std::vector<Matrix> inverse_factors;
     for (const ConfidenceSet& set : sets) inverse_factors.push_back(set.estimate().inverse_factor);
@@ -90,9 +90,8 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
 }
 
 void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
-                    std::span<const Matrix> inverse_factors, const WidthOptions& options, int threads,
+                    std::span<const Matrix> inverse_factors, const WidthOptions& options, Threads threads,
                     WidthTable& table) {
-    expects(threads >= 1, "threads is {}; must be at least 1", threads);
     expects(table.sets == static_cast<Index>(inverse_factors.size()) && table.entries == features.entries(),
             "the width table belongs to another problem");
     for (Index set = 0; set < table.sets; ++set) {

@@ -30,7 +30,6 @@ LikelihoodSource::LikelihoodSource(SourceSetting setting, LikelihoodSourceOption
     expects(refusal.empty(), "{}", refusal);
     expects(setting_.delta > 0 && setting_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
             setting_.delta);
-    expects(setting_.threads >= 1, "threads is {}; must be at least 1", setting_.threads);
     if (options_.prequential) predicted_.assign(at(confidence_sets(task.horizon, task.homogeneous)), 0.0);
 }
 

@@ -8,6 +8,7 @@
 #include "alidade/model/lane_blocks.hpp"
 #include "alidade/model/lanes.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {
@@ -32,7 +33,7 @@ public:
 
     /// How the pass is done; what comes out does not depend on it, bit for bit.
     struct Options {
-        int threads = 1;                   ///< at least one
+        Threads threads;
         LaneWidth width = widest_lanes();  ///< no wider than that; `one` is plain arithmetic
     };
 

@@ -9,7 +9,7 @@ namespace {
 
 RewardFreeCertificate printed_certificate(const Task& task, const ValueRegression& regression,
                                           std::span<const RegressionSet> sets, const WidthTable& widths,
-                                          const LearnedMixture& learned) {
+                                          const LearnedMixture& learned, Threads threads) {
     std::vector<Vector> estimates;
     std::vector<double> bonuses;
     const auto horizon = static_cast<double>(task.horizon);
@@ -18,14 +18,14 @@ RewardFreeCertificate printed_certificate(const Task& task, const ValueRegressio
         for (const double width : widths.upper_of(static_cast<Index>(k)))
             bonuses.push_back(horizon * (sets[k].radius * width + task.misspecification));
     }
-    return certify_printed(learned, estimates, bonuses);
+    return certify_printed(learned, estimates, bonuses, threads);
 }
 
 }  // namespace
 
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
                                std::span<const RegressionSet> sets, const WidthTable& widths,
-                               std::int64_t episodes, int threads) {
+                               std::int64_t episodes, Threads threads) {
     const ValueRegression::Setting& setting = regression.setting();
     // Radii are those of the regression's setting: with less of a misspecification they would be too small.
     expects((setting.features == task.features || *setting.features == *task.features) &&
@@ -40,7 +40,7 @@ Knowledge regression_knowledge(const Task& task, const ValueRegression& regressi
     if (constants.paper) {
         const auto learned =
             std::make_shared<const LearnedMixture>(task, std::move(confidence), regression.delta());
-        return {learned, printed_certificate(task, regression, sets, widths, *learned), episodes};
+        return {learned, printed_certificate(task, regression, sets, widths, *learned, threads), episodes};
     }
     const Sharpenings& sharp = constants.sharpenings;
     CertifyOptions options{.delta = regression.delta(), .threads = threads, .episodes = episodes};

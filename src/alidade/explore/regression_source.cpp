@@ -41,7 +41,6 @@ RegressionSource::RegressionSource(SourceSetting setting, RegressionSourceOption
       widths_(regression_.sets(), *setting_.task.features) {
     validate(shape_);
     setting_.task.start.validate(shape_.states);
-    expects(setting_.threads >= 1, "threads is {}; must be at least 1", setting_.threads);
     statistics_.assign(at(widths_.sets), RidgeStatistics(regression_.dimension()));
     log_det_.resize(at(widths_.sets));
 }

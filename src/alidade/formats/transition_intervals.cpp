@@ -44,7 +44,7 @@ private:
 
 }  // namespace
 
-std::vector<Interval> transition_intervals(const LearnedMixture& learned, bool exact, int threads) {
+std::vector<Interval> transition_intervals(const LearnedMixture& learned, bool exact, Threads threads) {
     const FeatureMap& features = learned.model().features();
     const Index entries = features.entries();
     const double zeta = learned.misspecification();

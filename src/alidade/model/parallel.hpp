@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 #ifdef __SANITIZE_THREAD__
@@ -84,8 +85,8 @@ private:
 /// work(first, last) over chunks of 0 .. count-1, on at most `threads` threads; on the caller's alone if
 /// there is too little for two.
 template <class Work>
-void in_chunks(Index count, Index grain, int threads, const Work& work) {
-    const int usable = usable_threads(threads);
+void in_chunks(Index count, Index grain, Threads threads, const Work& work) {
+    const int usable = usable_threads(threads.count());
     if (usable <= 1 || count < 2 * grain)
         work(Index{0}, count);
     else

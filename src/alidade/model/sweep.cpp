@@ -27,12 +27,14 @@ Sweep::Sweep(const Shape& shape, Threads threads, Index grain)
     chunks_ = std::max<Index>(1, (states_ + states_each_ - 1) / states_each_);
 }
 
-void Sweep::run_chunks(Index steps, const Chunk& chunk) const {
+void Sweep::run_chunks(Index steps, const Before& before, const Chunk& chunk) const {
     const Crew crew(threads_);
-    for (Index step = 0; step < steps; ++step)
+    for (Index step = 0; step < steps; ++step) {
+        before(step);
         crew.share(chunks_, 1, [&](Index first, Index last) {
             for (Index c = first; c < last; ++c) chunk(step, c);
         });
+    }
 }
 
 }  // namespace alidade::detail

@@ -34,38 +34,52 @@ public:
     /// work(scratch, h, first, last) for the states first .. last-1 of the steps h = last_step, .., 1, 0.
     template <class Make, class Work>
     void backwards(Step last_step, const Make& make, const Work& work) const {
-        run(last_step + 1, make, [&](auto& scratch, Step k, State first, State last) {
-            work(scratch, last_step - k, first, last);
-        });
+        run(
+            last_step + 1, make,
+            [&](auto& scratch, Step k, State first, State last) {
+                work(scratch, last_step - k, first, last);
+            },
+            nothing_before);
     }
 
     /// The same for the steps h = 0, 1, .., steps-1. The states are those that are arrived at, if anything is
     /// passed on: `entries_into` has the entries of a pair that lead to them.
     template <class Make, class Work>
     void forwards(Index steps, const Make& make, const Work& work) const {
-        run(steps, make, work);
+        run(steps, make, work, nothing_before);
+    }
+
+    /// The same, and before(h) on the caller's thread before each step begins.
+    template <class Make, class Work, class Before>
+    void forwards(Index steps, const Make& make, const Work& work, const Before& before) const {
+        run(steps, make, work, before);
     }
 
 private:
+    using Before = std::function<void(Index step)>;
     using Chunk = std::function<void(Index step, Index chunk)>;
+    static void nothing_before(Index) {}
 
-    template <class Make, class Work>
-    void run(Index steps, const Make& make, const Work& work) const {
+    template <class Make, class Work, class First>
+    void run(Index steps, const Make& make, const Work& work, const First& before) const {
         if (chunks_ == 1) {
             // A small problem is done in a microsecond: nothing is set up for it.
             auto own = make();
-            for (Index step = 0; step < steps; ++step) work(own, step, State{0}, states_);
+            for (Index step = 0; step < steps; ++step) {
+                before(step);
+                work(own, step, State{0}, states_);
+            }
             return;
         }
         std::vector<std::optional<std::invoke_result_t<const Make&>>> scratch(at(chunks_));
-        run_chunks(steps, [&](Index step, Index chunk) {
+        run_chunks(steps, before, [&](Index step, Index chunk) {
             auto& own = scratch[at(chunk)];
             if (!own) own.emplace(make());
             work(*own, step, chunk * states_each_, std::min(states_, (chunk + 1) * states_each_));
         });
     }
     /// All chunks of a step are done before the next begins.
-    void run_chunks(Index steps, const Chunk& chunk) const;
+    void run_chunks(Index steps, const Before& before, const Chunk& chunk) const;
 
     Index states_, states_each_, chunks_;
     int threads_;

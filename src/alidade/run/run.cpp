@@ -118,7 +118,7 @@ ExploreOptions loop_options(const RunGoal& goal, const RunWatch& watch, Checkpoi
 
 }  // namespace
 
-ExplorerOptions explorer_options(const RunOptions& options, int threads) {
+ExplorerOptions explorer_options(const RunOptions& options, Threads threads) {
     return {.algorithm = options.algorithm,
             .confidence = options.confidence,
             .delta = options.delta,
@@ -195,7 +195,7 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     return {std::move(run), std::move(knowledge), std::move(result)};
 }
 
-std::optional<LoadedRun> Run::load(int threads) const {
+std::optional<LoadedRun> Run::load(Threads threads) const {
     const ExplorerOptions explorer = explorer_options(options(), threads);
     const Task task = task_of(problem());
     if (auto result = store_.result()) {

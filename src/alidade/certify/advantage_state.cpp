@@ -1,0 +1,277 @@
+#include "advantage_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "alidade/theory/regression.hpp"
+#include "set_change.hpp"
+
+namespace alidade::detail {
+
+AdvantageState::AdvantageState(const AdvantageQuestion& question, const SecondOrder& second_order,
+                               const SharedLoss& shared_loss, AdvantageStep& step)
+    : learned_(question.learned),
+      deviations_(question.deviations),
+      reward_(question.reward),
+      policy_(question.policy),
+      bounds_(question.bounds),
+      second_order_(second_order),
+      shared_loss_(shared_loss),
+      step_(step),
+      shape_(learned_.shape()),
+      features_(learned_.model().features()),
+      d_(features_.features()),
+      sets_(static_cast<Index>(learned_.sets().size())),
+      backup_(learned_),
+      actions_(at(shape_.actions)),
+      mean_sums_(at(sets_ * d_)),
+      difference_(at(d_)),
+      law_difference_(at(shape_.states), 0.0) {
+    for (ActionBounds& action : actions_) {
+        action.sums.resize(at(sets_ * d_));
+        action.middle.resize(at(d_));
+    }
+}
+
+void AdvantageState::run(Step h, State s, FoundActions& found) {
+    for (Action a = 0; a < shape_.actions; ++a) examine(h, s, a);
+    average(h, s);
+    bound_losses(h, s, found);
+    bound_value(h, s);
+}
+
+void AdvantageState::examine(Step h, State s, Action a) {
+    ActionBounds& action = actions_[at(a)];
+    const Index pair = shape_.pair(s, a);
+    action.probability = policy_.probability(h, s, a);
+    action.reward = reward_.at(h, s, a);
+    action.value = action.reward;
+    action.remainder = action.spread = action.unsettled = 0;
+    std::ranges::fill(action.sums, 0.0);
+    if (last(h)) return;
+    action.value += learned_.model().expect(h, pair, step_.next.value);
+    action.remainder = own_remainder(h, pair, action) + learned_.misspecification() * step_.value_span +
+                       learned_.model().expect(h, pair, step_.next.remainder);
+    action.spread = backup_(h, pair, step_.next.radius).upper;
+    std::ranges::fill(action.middle, 0.0);
+    const auto targets = features_.targets(pair);
+    const auto law = learned_.model().probabilities(h, pair);
+    double* const own = action.sums.data() + learned_.set_index(h) * d_;
+    const Index first = first_set(h) * d_, numbers = sets_ * d_;
+    for (std::size_t j = 0; j < law.size(); ++j) {
+        const auto target = at(targets[j]);
+        const auto phi = features_.phi(features_.first_entry(pair) + static_cast<Index>(j));
+        const double* const sums = step_.next.sums.data() + static_cast<Index>(target) * numbers;
+        for (Index i = first; i < numbers; ++i) action.sums[at(i)] += law[j] * sums[i];
+        for (Index i = 0; i < d_; ++i) {
+            own[i] += phi[at(i)] * step_.next.value[target];
+            action.middle[at(i)] += phi[at(i)] * step_.next.middle[target];
+        }
+    }
+}
+
+double AdvantageState::own_remainder(Step h, Index pair, ActionBounds& action) {
+    const double tau = deviations_.at(h, pair);
+    const double by_variation = tau * oscillation(pair);
+    // Off the mixture the expansion has further terms.
+    if (learned_.misspecification() > 0) return by_variation;
+    double most = 0;
+    for (const std::int32_t target : features_.targets(pair))
+        most = std::max(most, step_.next.remainder[at(target)]);
+    action.unsettled = 2 * tau * most;
+    second_order_.form(h, pair, scratch_, action.second_order);
+    return std::min(by_variation, second_order_.bound(action.second_order) + action.unsettled);
+}
+
+double AdvantageState::separate_remainders(Action a) const {
+    const ActionBounds& action = actions_[at(a)];
+    double sum = (1 - action.probability) * action.remainder;
+    for (const ActionBounds& other : actions_)
+        if (&other != &action) sum += other.probability * other.remainder;
+    return sum;
+}
+
+double AdvantageState::remainder_of_difference(Step h, State s, Action a) {
+    const ActionBounds& action = actions_[at(a)];
+    const double apart = separate_remainders(a);
+    if (last(h) || learned_.misspecification() > 0) return apart;
+    double together =
+        expected_difference(h, s, a, step_.next.remainder) + (1 - action.probability) * action.unsettled;
+    form_ = action.second_order;
+    for (const ActionBounds& other : actions_) {
+        if (other.probability == 0) continue;
+        if (&other != &action) together += other.probability * other.unsettled;
+        form_.add(-other.probability, other.second_order);
+    }
+    return std::min(apart, together + second_order_.bound(form_));
+}
+
+double AdvantageState::expected_difference(Step h, State s, Action a, const std::vector<double>& value) {
+    double sum = 0;
+    const auto count = [&](Action b, double weight) {
+        const auto law = learned_.model().probabilities(h, shape_.pair(s, b));
+        const auto targets = features_.targets(shape_.pair(s, b));
+        for (std::size_t j = 0; j < law.size(); ++j) {
+            double& difference = law_difference_[at(targets[j])];
+            sum -= std::abs(difference) * value[at(targets[j])];
+            difference += weight * law[j];
+            sum += std::abs(difference) * value[at(targets[j])];
+        }
+    };
+    count(a, 1);
+    for (Action b = 0; b < shape_.actions; ++b)
+        if (actions_[at(b)].probability > 0) count(b, -actions_[at(b)].probability);
+    for (Action b = 0; b < shape_.actions; ++b)
+        for (const std::int32_t target : features_.targets(shape_.pair(s, b)))
+            law_difference_[at(target)] = 0;
+    return std::max(0.0, sum);
+}
+
+double AdvantageState::oscillation(Index pair) const {
+    double most = -std::numeric_limits<double>::infinity(), least = -most;
+    const auto count = [&](std::size_t target) {
+        most = std::max(most, step_.next.high[target]);
+        least = std::min(least, step_.next.low[target]);
+    };
+    if (learned_.misspecification() > 0)
+        for (State s = 0; s < shape_.states; ++s) count(at(s));
+    else
+        for (const std::int32_t target : features_.targets(pair)) count(at(target));
+    return std::max(0.0, most - least);
+}
+
+void AdvantageState::average(Step h, State s) {
+    double value = 0, remainder = 0;
+    std::ranges::fill(mean_sums_, 0.0);
+    for (const ActionBounds& action : actions_) {
+        if (action.probability == 0) continue;
+        value += action.probability * action.value;
+        remainder += action.probability * action.remainder;
+        for (Index i = first_set(h) * d_; i < sets_ * d_; ++i)
+            mean_sums_[at(i)] += action.probability * action.sums[at(i)];
+    }
+    step_.now.value[at(s)] = value;
+    step_.now.remainder[at(s)] = remainder;
+    std::ranges::copy(mean_sums_, step_.now.sums.begin() + s * sets_ * d_);
+}
+
+void AdvantageState::bound_losses(Step h, State s, FoundActions& found) {
+    double loss = 0, gap = 0;
+    // First rewards differ between the policy and an optimal one: H-h, not H-1-h [likelihood §9.6].
+    const double most =
+        std::min(static_cast<double>(shape_.steps_after(h) + 1),
+                 bounds_.optimal_upper(h, s) - bounds_.policy_lower(h, s) + rounding_slack(shape_.horizon));
+    for (Action a = 0; a < shape_.actions; ++a) {
+        const Index pair = shape_.pair(s, a);
+        const double certain = certain_advantage(h, s, a);
+        const bool own = actions_[at(a)].probability == 1;
+        const double rough = own ? certain : std::min(certain, gap_advantage(h, s, a));
+        gap = std::max(gap, rough + backup_(h, pair, step_.next.gap).upper);
+        const double following = backup_(h, pair, step_.next.loss).upper;
+        const LinearAdvantage linear = own ? own_advantage() : linear_advantage(h, s, a, following);
+        const double sharp = std::min(rough, linear.upper);
+        loss = std::max(loss, sharp + following);
+        const bool possible = own || sharp + following > 0;
+        if (!possible || !shared_loss_.counts(h, s)) continue;
+        const double bound = std::min(sharp + following, most);
+        if (shared_loss_.splits(h))
+            found.first.push_back({a, bound, {sharp, {linear.constant, linear.direction}}});
+        else if (!own)
+            found.undecided.push_back({bound, {linear.constant + following, linear.direction}});
+    }
+    step_.now.loss[at(s)] = std::min(loss, most);
+    step_.now.gap[at(s)] = std::min(gap, most);
+}
+
+double AdvantageState::certain_advantage(Step h, State s, Action a) const {
+    if (actions_[at(a)].probability == 1) return 0;
+    for (Action b = 0; b < shape_.actions; ++b) {
+        if (actions_[at(b)].probability < 1) continue;
+        const Index pair = shape_.pair(s, a);
+        // Where the truth is no mixture, actions with the same mixtures may differ.
+        const bool alike = last(h) || nothing_follows(pair) ||
+                           (learned_.misspecification() == 0 && same_law(pair, shape_.pair(s, b)));
+        if (alike) return actions_[at(a)].reward - actions_[at(b)].reward;
+    }
+    return std::numeric_limits<double>::infinity();
+}
+
+bool AdvantageState::nothing_follows(Index pair) const {
+    if (learned_.misspecification() > 0)
+        return std::ranges::all_of(step_.next.upper, [](double value) { return value == 0; });
+    return std::ranges::all_of(features_.targets(pair),
+                               [&](std::int32_t target) { return step_.next.upper[at(target)] == 0; });
+}
+
+bool AdvantageState::same_law(Index one, Index other) const {
+    const Index first = features_.first_entry(one), second = features_.first_entry(other);
+    const auto count = features_.successors(one) * d_;
+    return std::ranges::equal(features_.targets(one), features_.targets(other)) &&
+           std::equal(features_.values().begin() + first * d_,
+                      features_.values().begin() + first * d_ + count,
+                      features_.values().begin() + second * d_);
+}
+
+double AdvantageState::gap_advantage(Step h, State s, Action a) {
+    const ActionBounds& action = actions_[at(a)];
+    double reward = action.reward, spread = (1 - action.probability) * action.spread;
+    if (!last(h)) std::ranges::copy(action.middle, difference_.begin());
+    for (const ActionBounds& other : actions_) {
+        if (other.probability == 0) continue;
+        reward -= other.probability * other.reward;
+        if (&other != &action) spread += other.probability * other.spread;
+        if (last(h)) continue;
+        for (std::size_t i = 0; i < difference_.size(); ++i)
+            difference_[i] -= other.probability * other.middle[i];
+    }
+    const double slack = rounding_slack(1);
+    if (last(h)) return reward + slack;
+    const double by_middle = reward + learned_.set(h).range(difference_).upper + spread +
+                             2 * (1 - action.probability) * learned_.misspecification() * step_.middle_span;
+    const double by_intervals =
+        action.reward + backup_(h, shape_.pair(s, a), step_.next.upper).upper - bounds_.policy_lower(h, s);
+    return std::min(by_middle, by_intervals) + slack;
+}
+
+AdvantageState::LinearAdvantage AdvantageState::linear_advantage(Step h, State s, Action a,
+                                                                 double following) {
+    LinearAdvantage result = own_advantage();
+    double most = 0;
+    for (Index set = first_set(h); set < sets_; ++set) {
+        const auto part = std::span(result.direction).subspan(at(set * d_), at(d_));
+        for (std::size_t i = 0; i < part.size(); ++i)
+            part[i] = actions_[at(a)].sums[at(set * d_) + i] - mean_sums_[at(set * d_) + i];
+        most += change(learned_.sets()[at(set)], part).upper;
+    }
+    const double known = actions_[at(a)].value - step_.now.value[at(s)] + rounding_slack(1);
+    result.constant = known + separate_remainders(a);
+    result.upper = result.constant + most;
+    if (result.upper + following <= 0) return result;
+    result.constant = known + remainder_of_difference(h, s, a);
+    result.upper = result.constant + most;
+    return result;
+}
+
+void AdvantageState::bound_value(Step h, State s) {
+    const auto range = static_cast<double>(shape_.steps_after(h));
+    const double value = step_.now.value[at(s)];
+    Interval error{-step_.now.remainder[at(s)], step_.now.remainder[at(s)]};
+    for (Index set = first_set(h); set < sets_; ++set) {
+        const Interval part =
+            change(learned_.sets()[at(set)], std::span(mean_sums_).subspan(at(set * d_), at(d_)));
+        error.lower += part.lower;
+        error.upper += part.upper;
+    }
+    const double lower = bounds_.policy_lower(h, s), upper = bounds_.policy_upper(h, s);
+    const double low = std::max({error.lower, lower - value, -range});
+    const double high = std::min({error.upper, upper - value, range});
+    // The other way round by rounding only.
+    step_.now.low[at(s)] = std::min(low, high);
+    step_.now.high[at(s)] = std::max(low, high);
+    step_.now.upper[at(s)] = upper;
+    step_.now.middle[at(s)] = 0.5 * (lower + upper);
+    step_.now.radius[at(s)] = std::max(0.0, 0.5 * (upper - lower));
+}
+
+}  // namespace alidade::detail
