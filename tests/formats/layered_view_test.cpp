@@ -300,6 +300,47 @@ TEST(LayeredView, WhatDoesNotFitIsRefused) {
     EXPECT_TRUE(says_of({.rewards = {{"r", Reward::constant({5, 3, 2}, 1)}}}, "another shape"));
 }
 
+TEST(LayeredView, AKnownModelHasTheRowsOfOneThatWasLearned) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        RandomSizes sizes;
+        sizes.start_law = seed % 2 == 0;
+        sizes.homogeneous = seed % 4 < 2;
+        const LearnedMixture learned = learned_about(random_model(seed, sizes), seed);
+        Stream random = test_stream(seed, 10);
+        LayeredOptions options{.rewards = {{"r", random_reward(random, sizes.shape)}}};
+        const TransitionModel& known = learned.model();
+        EXPECT_EQ(collect(LayeredView(known, options)), collect(LayeredView(learned, options)));
+        options.rewards = {{"r", Reward::constant(sizes.shape, 0.5)}};
+        options.unroll = !sizes.homogeneous;
+        EXPECT_EQ(collect(LayeredView(known, options)), collect(LayeredView(learned, options)));
+    }
+}
+
+TEST(LayeredView, NothingIsUncertainAboutAKnownModel) {
+    const RandomSizes sizes;
+    const MixtureModel known = random_model(1, sizes);
+    for (const BranchKind view : {BranchKind::interval, BranchKind::parametric})
+        EXPECT_TRUE(says(refusal([&] { LayeredView(known, {.view = view}); }), {"known model"}));
+}
+
+TEST(LayeredView, WithoutLabelsOfStepsTheRowsAreTheSame) {
+    RandomSizes sizes;
+    sizes.start_law = true;
+    const MixtureModel known = random_model(2, sizes);
+    ExplicitModel with = collect(LayeredView(known, {}));
+    const ExplicitModel without = collect(LayeredView(known, {.step_labels = false}));
+    EXPECT_EQ(without.header.labels, (std::vector<std::string>{"end", "start"}));
+    const auto layered = static_cast<std::size_t>(sizes.shape.horizon * sizes.shape.states);
+    for (std::size_t state = 0; state < with.states.size(); ++state) {
+        const std::vector<std::int32_t> expected =
+            state < layered ? std::vector<std::int32_t>{}
+                            : std::vector<std::int32_t>{static_cast<std::int32_t>(state - layered)};
+        EXPECT_EQ(without.states[state].labels, expected);
+        with.states[state].labels = expected;
+    }
+    EXPECT_EQ(without.states, with.states);
+}
+
 TEST(PolicyFromFlat, KnowsUnrolledAndStationaryModels) {
     const Shape shape{2, 3, 2};
     const auto policy = [&](std::vector<std::int32_t> choices) { return policy_from_flat(shape, choices); };

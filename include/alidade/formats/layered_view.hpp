@@ -11,6 +11,7 @@
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/model/threads.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -18,10 +19,11 @@ namespace alidade {
 struct LayeredOptions {
     /// Point: the learned model, P~. Interval: the smallest box that contains every transition probability of
     /// every member of the confidence sets, widened by the misspecification; each interval contains its
-    /// point. Parametric: weights of the base models as parameters.
+    /// point. Parametric: weights of the base models as parameters. A known model has the point view only.
     BranchKind view = BranchKind::point;
     /// One state for every (step, state), or, for homogeneous models only, the states themselves.
     bool unroll = true;
+    bool step_labels = true;  ///< unrolled: every state has the label of its step
     /// Names and rewards; not unrolled, the rewards must be the same at all steps.
     std::vector<std::pair<std::string, Reward>> rewards;
     std::vector<std::string> action_names;  ///< A of them, or empty
@@ -32,11 +34,11 @@ struct LayeredOptions {
     Threads threads;  ///< for the intervals; the result does not depend on them
 };
 
-/// A learned model as model checkers keep it. Unrolled, state h*S+s is state s at step h, labelled `step_h`;
-/// every choice of the last step leads to state H*S, labelled `end`, which leads to itself. Otherwise state s
-/// is state s, and whoever reads it must count H steps. A start law over several states adds one more state
-/// after all others, labelled `start`, whose single choice is that law and earns nothing: one step more than
-/// H. Choice a is action a.
+/// A model, learned or known, as model checkers keep it. Unrolled, state h*S+s is state s at step h, labelled
+/// `step_h` if that is wanted; every choice of the last step leads to state H*S, labelled `end`, which leads
+/// to itself. Otherwise state s is state s, and whoever reads it must count H steps. A start law over several
+/// states adds one more state after all others, labelled `start`, whose single choice is that law and earns
+/// nothing: one step more than H. Choice a is action a.
 ///
 /// What holds with probability 1 - delta, for all transitions at once: in the interval view, every true
 /// transition probability lies in its interval (with a misspecification, as far as the truth goes where some
@@ -48,11 +50,13 @@ struct LayeredOptions {
 /// to one. The confidence set itself is not in the file.
 class LayeredView final : public ExplicitRows {
 public:
-    /// `learned` must outlive the view. Throws InvalidArgument for names or rewards that do not fit, and if a
-    /// model that depends on time is not to be unrolled.
+    /// The model must outlive the view. Throws InvalidArgument for names or rewards that do not fit, if a
+    /// model that depends on time is not to be unrolled, and for intervals or parameters of a known model.
+    LayeredView(const TransitionModel& known, LayeredOptions options);
     LayeredView(const LearnedMixture& learned, LayeredOptions options);
 
 private:
+    LayeredView(const TransitionModel& model, const LearnedMixture* learned, LayeredOptions options);
     void do_read(Index state, ExplicitState& row) const override;
     void add_choice(Step h, State s, Action a, ExplicitState& row) const;
     void add_start(ExplicitState& row) const;
@@ -60,7 +64,8 @@ private:
     void add_transitions(Step h, Index pair, ExplicitState& row) const;
     void add_affine(Step h, Index entry, ExplicitState& row) const;
 
-    const LearnedMixture& learned_;
+    const TransitionModel& model_;
+    const LearnedMixture* learned_;  // what intervals and parameters are computed from; null if known
     LayeredOptions options_;
     std::vector<std::int32_t> own_labels_;  // of each state, if it has one
     std::vector<Interval> intervals_;       // interval view: the entries of each confidence set

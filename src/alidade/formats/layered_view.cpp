@@ -15,28 +15,29 @@ namespace alidade {
 namespace {
 
 /// The possible first states, ascending.
-std::vector<std::pair<State, double>> start_of(const LearnedMixture& learned) {
+std::vector<std::pair<State, double>> start_of(const TransitionModel& model) {
     std::vector<std::pair<State, double>> result;
-    for (const auto& atom : learned.model().start().atoms())
+    for (const auto& atom : model.start().atoms())
         if (atom.second > 0) result.push_back(atom);
     return result;
 }
 
-bool has_start_state(const LearnedMixture& learned) {
-    return start_of(learned).size() != 1;
+bool has_start_state(const TransitionModel& model) {
+    return start_of(model).size() != 1;
 }
 
-void check(const LearnedMixture& learned, const LayeredOptions& options) {
-    const Shape& shape = learned.shape();
+void check(const TransitionModel& model, const LearnedMixture* learned, const LayeredOptions& options) {
+    const Shape& shape = model.shape();
     const auto fits = [](const std::vector<std::string>& names, Index count, std::string_view what) {
         expects(names.empty() || std::ssize(names) == count, "{} names of {}; must be {} or none",
                 names.size(), what, count);
     };
     fits(options.action_names, shape.actions, "actions");
     fits(options.state_names, shape.states, "states");
-    expects(options.unroll || (learned.homogeneous() && shape.horizon > 1),
-            "the weights depend on the step (or there is one step only): such a model can only be written "
-            "unrolled");
+    expects(learned || options.view == BranchKind::point,
+            "nothing is uncertain about a known model: it has neither intervals nor parameters");
+    expects(options.unroll || (learned ? learned->homogeneous() && shape.horizon > 1 : model.homogeneous()),
+            "the model depends on the step (or there is one step only): it can only be written unrolled");
     std::set<std::string, std::less<>> names;
     for (const auto& [name, reward] : options.rewards) {
         expects(!name.empty() && names.insert(name).second,
@@ -47,19 +48,25 @@ void check(const LearnedMixture& learned, const LayeredOptions& options) {
     }
 }
 
+/// How many labels are those of steps.
+Index step_labels(const TransitionModel& model, const LayeredOptions& options) {
+    return options.unroll && options.step_labels ? model.shape().horizon : 0;
+}
+
 /// Names of labels, and which of them is each state's own.
 struct Labels {
     std::vector<std::string> names;
     std::vector<std::int32_t> own;
 };
 
-Labels labels_of(const LearnedMixture& learned, const LayeredOptions& options) {
+Labels labels_of(const TransitionModel& model, const LayeredOptions& options) {
     Labels labels;
     if (options.unroll) {
-        for (Step h = 0; h < learned.shape().horizon; ++h) labels.names.push_back(fmt::format("step_{}", h));
+        for (Step h = 0; h < step_labels(model, options); ++h)
+            labels.names.push_back(fmt::format("step_{}", h));
         labels.names.emplace_back("end");
     }
-    if (has_start_state(learned)) labels.names.emplace_back("start");
+    if (has_start_state(model)) labels.names.emplace_back("start");
     std::set<std::string, std::less<>> reserved(labels.names.begin(), labels.names.end());
     reserved.insert("init");
     std::map<std::string, std::int32_t, std::less<>> positions;
@@ -90,34 +97,35 @@ std::vector<std::string> parameters_of(const LearnedMixture& learned) {
 }
 
 /// Branches of the steps that are in the file, the last one of an unrolled model apart.
-Index transitions(const LearnedMixture& learned, const LayeredOptions& options) {
-    const Index steps = options.unroll ? learned.shape().horizon - 1 : 1;
-    if (options.view != BranchKind::point) return steps * learned.model().features().entries();
+Index transitions(const TransitionModel& model, const LayeredOptions& options) {
+    const Index steps = options.unroll ? model.shape().horizon - 1 : 1;
+    if (options.view != BranchKind::point) return steps * model.successors().entries();
     Index count = 0;
     for (Step h = 0; h < steps; ++h)
-        count += std::ranges::count_if(learned.model().probabilities(h), [](double p) { return p > 0; });
+        count += std::ranges::count_if(model.probabilities(h), [](double p) { return p > 0; });
     return count;
 }
 
-ExplicitHeader header_of(const LearnedMixture& learned, const LayeredOptions& options) {
-    check(learned, options);
-    const Shape& shape = learned.shape();
-    const auto atoms = start_of(learned);
+ExplicitHeader header_of(const TransitionModel& model, const LearnedMixture* learned,
+                         const LayeredOptions& options) {
+    check(model, learned, options);
+    const Shape& shape = model.shape();
+    const auto atoms = start_of(model);
     ExplicitHeader header;
     header.kind = options.view;
     header.states = options.unroll ? shape.horizon * shape.states + 1 : shape.states;
     header.choices = options.unroll ? shape.horizon * shape.pairs() + 1 : shape.pairs();
-    header.branches = transitions(learned, options) + (options.unroll ? shape.pairs() + 1 : 0);
+    header.branches = transitions(model, options) + (options.unroll ? shape.pairs() + 1 : 0);
     header.initial_states = {atoms[0].first};
-    if (has_start_state(learned)) {
+    if (has_start_state(model)) {
         header.initial_states = {header.states};
         ++header.states;
         ++header.choices;
         header.branches += std::ssize(atoms);
     }
-    if (options.view == BranchKind::parametric) header.parameters = parameters_of(learned);
+    if (options.view == BranchKind::parametric) header.parameters = parameters_of(*learned);
     header.actions = options.action_names;
-    header.labels = labels_of(learned, options).names;
+    header.labels = labels_of(model, options).names;
     for (const auto& named : options.rewards) header.rewards.push_back(named.first);
     return header;
 }
@@ -146,31 +154,40 @@ std::vector<double> affine_entries(const LearnedMixture& learned) {
 
 }  // namespace
 
-LayeredView::LayeredView(const LearnedMixture& learned, LayeredOptions options)
-    : ExplicitRows(header_of(learned, options)),
+LayeredView::LayeredView(const TransitionModel& model, const LearnedMixture* learned, LayeredOptions options)
+    : ExplicitRows(header_of(model, learned, options)),
+      model_(model),
       learned_(learned),
       options_(std::move(options)),
-      own_labels_(labels_of(learned_, options_).own) {
+      own_labels_(labels_of(model_, options_).own) {
     if (options_.view == BranchKind::interval)
-        intervals_ = transition_intervals(learned_, options_.exact_intervals, options_.threads);
-    if (options_.view == BranchKind::parametric) affine_ = affine_entries(learned_);
+        intervals_ = transition_intervals(*learned_, options_.exact_intervals, options_.threads);
+    if (options_.view == BranchKind::parametric) affine_ = affine_entries(*learned_);
 }
 
+LayeredView::LayeredView(const TransitionModel& known, LayeredOptions options)
+    : LayeredView(known, nullptr, std::move(options)) {}
+
+LayeredView::LayeredView(const LearnedMixture& learned, LayeredOptions options)
+    : LayeredView(learned.model(), &learned, std::move(options)) {}
+
 void LayeredView::do_read(Index state, ExplicitState& row) const {
-    const Shape& shape = learned_.shape();
+    const Shape& shape = model_.shape();
     const Index layered = (options_.unroll ? shape.horizon : 1) * shape.states;
     row.clear();
     row.state_rewards.assign(options_.rewards.size(), 0);
     if (state < layered) {
         const Step h = state / shape.states;
         const State s = state % shape.states;
-        if (options_.unroll) row.labels.push_back(static_cast<std::int32_t>(h));
+        if (options_.unroll && options_.step_labels) row.labels.push_back(static_cast<std::int32_t>(h));
         if (!own_labels_.empty()) row.labels.push_back(own_labels_[at(s)]);
         for (Action a = 0; a < shape.actions; ++a) add_choice(h, s, a, row);
         return;
     }
     const bool end = options_.unroll && state == layered;
-    row.labels.push_back(static_cast<std::int32_t>(options_.unroll ? shape.horizon + (end ? 0 : 1) : 0));
+    // After those of the steps: `end`, if there is one, then `start`.
+    const Index place = step_labels(model_, options_) + (options_.unroll && !end ? 1 : 0);
+    row.labels.push_back(static_cast<std::int32_t>(place));
     row.actions.push_back(-1);
     row.choice_rewards.assign(options_.rewards.size(), 0);
     if (end)
@@ -181,7 +198,7 @@ void LayeredView::do_read(Index state, ExplicitState& row) const {
 }
 
 void LayeredView::add_choice(Step h, State s, Action a, ExplicitState& row) const {
-    const Shape& shape = learned_.shape();
+    const Shape& shape = model_.shape();
     row.actions.push_back(options_.action_names.empty() ? -1 : static_cast<std::int32_t>(a));
     if (options_.unroll && h == shape.horizon - 1)
         add_known(shape.horizon * shape.states, 1, row);
@@ -192,7 +209,7 @@ void LayeredView::add_choice(Step h, State s, Action a, ExplicitState& row) cons
 }
 
 void LayeredView::add_start(ExplicitState& row) const {
-    for (const auto& [state, probability] : start_of(learned_)) add_known(state, probability, row);
+    for (const auto& [state, probability] : start_of(model_)) add_known(state, probability, row);
 }
 
 void LayeredView::add_known(std::int64_t target, double probability, ExplicitState& row) const {
@@ -207,19 +224,19 @@ void LayeredView::add_known(std::int64_t target, double probability, ExplicitSta
 }
 
 void LayeredView::add_transitions(Step h, Index pair, ExplicitState& row) const {
-    const FeatureMap& features = learned_.model().features();
-    const auto law = learned_.model().probabilities(h, pair);
-    const auto targets = features.targets(pair);
+    const SuccessorMap& successors = model_.successors();
+    const auto law = model_.probabilities(h, pair);
+    const auto targets = successors.targets(pair);
     const double sum = std::accumulate(law.begin(), law.end(), 0.0);
-    const Index base = options_.unroll ? (h + 1) * learned_.shape().states : 0;
+    const Index base = options_.unroll ? (h + 1) * model_.shape().states : 0;
     for (std::size_t i = 0; i < law.size(); ++i) {
         if (options_.view == BranchKind::point && !(law[i] > 0)) continue;
-        const Index entry = features.first_entry(pair) + static_cast<Index>(i);
+        const Index entry = successors.first_entry(pair) + static_cast<Index>(i);
         row.targets.push_back(base + targets[i]);
         if (options_.view == BranchKind::parametric) {
             add_affine(h, entry, row);
         } else if (options_.view == BranchKind::interval) {
-            const Interval& interval = intervals_[at(learned_.set_index(h) * features.entries() + entry)];
+            const Interval& interval = intervals_[at(learned_->set_index(h) * successors.entries() + entry)];
             row.lower.push_back(interval.lower);
             row.upper.push_back(interval.upper);
         } else {
@@ -229,7 +246,7 @@ void LayeredView::add_transitions(Step h, Index pair, ExplicitState& row) const 
 }
 
 void LayeredView::add_affine(Step h, Index entry, ExplicitState& row) const {
-    const std::size_t sets = learned_.sets().size();
+    const std::size_t sets = learned_->sets().size();
     const std::size_t count = header().parameters.size() / sets;
     const double* const values = affine_.data() + static_cast<std::size_t>(entry) * (1 + count);
     const std::size_t first = row.coefficients.size();
@@ -237,7 +254,7 @@ void LayeredView::add_affine(Step h, Index entry, ExplicitState& row) const {
     row.coefficients[first] = values[0];
     std::copy_n(values + 1, count,
                 row.coefficients.begin() +
-                    static_cast<std::ptrdiff_t>(first + 1 + at(learned_.set_index(h)) * count));
+                    static_cast<std::ptrdiff_t>(first + 1 + at(learned_->set_index(h)) * count));
 }
 
 Policy policy_from_flat(const Shape& shape, std::span<const std::int32_t> choices) {

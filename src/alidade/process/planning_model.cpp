@@ -9,8 +9,8 @@
 #include "alidade/error.hpp"
 #include "alidade/files/npz.hpp"
 #include "alidade/files/text_file.hpp"
+#include "alidade/formats/layered_view.hpp"
 #include "alidade/formats/model_formats.hpp"
-#include "alidade/formats/unrolled_model.hpp"
 
 namespace alidade {
 namespace {
@@ -84,10 +84,13 @@ std::vector<PlanningFormat> all_formats() {
         const bool points = std::ranges::find(format.writes, BranchKind::point) != format.writes.end();
         const bool known = std::ranges::find(formats, format.name, &PlanningFormat::name) != formats.end();
         if (!points || known) continue;
-        formats.push_back(
-            {format.name, format.extensions.front(), format.summary + " The unrolled model.",
-             [&format](const std::filesystem::path& path, const TransitionModel& model,
-                       const Reward& reward) { write_model(format, path, UnrolledModel(model, reward)); }});
+        formats.push_back({format.name, format.extensions.front(), format.summary + " The unrolled model.",
+                           [&format](const std::filesystem::path& path, const TransitionModel& model,
+                                     const Reward& reward) {
+                               write_model(
+                                   format, path,
+                                   LayeredView(model, {.step_labels = false, .rewards = {{"r", reward}}}));
+                           }});
     }
     return formats;
 }
