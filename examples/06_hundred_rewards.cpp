@@ -6,7 +6,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
-#include "alidade/problem/random_reward.hpp"
+#include "alidade/problem/reward_catalogue.hpp"
 
 int main() {
     const alidade::Problem problem = alidade::make_builtin("builtin:inventory?capacity=6");

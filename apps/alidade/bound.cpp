@@ -4,11 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "alidade/theory/bernstein_bound.hpp"
-#include "alidade/theory/hoeffding_bound.hpp"
-#include "alidade/theory/linear_mdp_bound.hpp"
-#include "alidade/theory/lower_bound.hpp"
-#include "alidade/theory/sharp_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"

@@ -8,7 +8,7 @@
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/files/reward_file.hpp"
 #include "alidade/model/mixture_model.hpp"
-#include "alidade/plan/measurement.hpp"
+#include "alidade/plan/planner.hpp"
 #include "alidade/problem/problem.hpp"
 #include "console.hpp"
 

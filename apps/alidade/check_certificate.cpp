@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "alidade/spec/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"

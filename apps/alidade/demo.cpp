@@ -10,7 +10,6 @@
 #include "alidade/plan/planner.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/spec/printable_text.hpp"
-#include "alidade/spec/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
@@ -48,10 +47,10 @@ Run fresh_run(const DemoArguments& given) {
     options.seed = parse_seed(given.seed, "--seed");
     const RunUse use{.writes = true, .may_overwrite = false, .another = "alidade demo --run ANOTHER_FOLDER"};
     return explaining_run(given.folder, use, [&] {
-        if (RunStore::exists(given.folder)) {
+        if (Run::exists(given.folder)) {
             if (Run::open(given.folder, Access::read).source() != demo_problem)
                 throw UserError("the folder holds a run of another problem", context);
-            RunStore::remove(given.folder);
+            Run::remove(given.folder);
         }
         return Run::create(given.folder, problem, std::string(demo_problem), options);
     });

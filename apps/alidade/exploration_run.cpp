@@ -11,7 +11,6 @@
 #include "alidade/explore/behaviour.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/spec/request.hpp"
-#include "alidade/spec/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "interruption.hpp"
 #include "load_run.hpp"

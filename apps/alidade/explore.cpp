@@ -6,9 +6,9 @@
 
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
-#include "alidade/run/problem_hash.hpp"
 #include "alidade/run/run.hpp"
-#include "alidade/theory/hoeffding_bound.hpp"
+#include "alidade/run/run_record.hpp"
+#include "alidade/theory/bounds.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
 #include "load_run.hpp"
@@ -166,9 +166,9 @@ Run resume(const ExploreArguments& given, const Problem& problem, const RunOptio
 }
 
 Run open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
-    if (RunStore::exists(given.folder)) {
+    if (Run::exists(given.folder)) {
         if (!given.overwrite) return resume(given, problem, options);
-        explaining_run(given.folder, writing_use(true), [&] { RunStore::remove(given.folder); });
+        explaining_run(given.folder, writing_use(true), [&] { Run::remove(given.folder); });
     }
     return explaining_run(given.folder, writing_use(given.overwrite),
                           [&] { return Run::create(given.folder, problem, given.source, options); });

@@ -7,11 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/explore/explorer.hpp"
-#include "alidade/explore/likelihood_source.hpp"
+#include "alidade/explore/set_source.hpp"
 #include "alidade/files/episode_file.hpp"
 #include "alidade/run/run.hpp"
 #include "alidade/spec/printable_text.hpp"
-#include "alidade/spec/shell_word.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
@@ -62,7 +61,7 @@ void require_offline_algorithm(const std::string& name) {
 }
 
 void require_usable(const Task& task, const std::string& source) {
-    const std::string refusal = likelihood_refusal(task);
+    const std::string refusal = find_source("likelihood").refusal(task);
     if (refusal.empty()) return;
     throw UserError(refusal, {fmt::format("problem '{}'", source),
                               "logs are certified by the likelihood of convex weights, and by nothing else",
@@ -70,10 +69,10 @@ void require_usable(const Task& task, const std::string& source) {
 }
 
 void require_free(const LearnArguments& given) {
-    if (!RunStore::exists(given.folder)) return;
+    if (!Run::exists(given.folder)) return;
     // Before the logs are read, and without advice to overwrite what is then not overwritten.
     if (!explaining_run(given.folder, writing_use(given.overwrite),
-                        [&] { return RunStore::is_run(given.folder); }))
+                        [&] { return Run::is_run(given.folder); }))
         throw UserError("the folder holds a file run.sqlite that is not a run",
                         run_context(given.folder, RunFault::foreign, writing_use(given.overwrite)));
     if (given.overwrite) return;

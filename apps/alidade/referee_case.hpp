@@ -3,7 +3,7 @@
 #include "alidade/model/counts.hpp"
 #include "alidade/problem/problem.hpp"
 #include "alidade/referee/referee.hpp"
-#include "alidade/run/run_store.hpp"
+#include "alidade/run/run_record.hpp"
 
 namespace alidade::app {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "alidade/spec/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "certificate_view.hpp"
 #include "numbers.hpp"
 #include "user_error.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "alidade/spec/arguments.hpp"
+#include "alidade/spec/request.hpp"
 
 namespace alidade::app {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "alidade/spec/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
 
 namespace alidade::app {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "alidade/run/run_refused.hpp"
+#include "alidade/run/run_record.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {

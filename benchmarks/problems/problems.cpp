@@ -14,8 +14,8 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/explore/fisher_pass.hpp"
-#include "alidade/explore/likelihood.hpp"
 #include "alidade/explore/planning_pass.hpp"
 #include "alidade/model/sweep.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -118,9 +118,9 @@ void planning() {
     const FeatureMap& features = problem.features();
     const TangentFeatures tangent(features, problem.parameters().space());
     const Index p = tangent.space.dimension();
-    RidgeStatistics statistics(p);
+    detail::RidgeStatistics statistics(p);
     statistics.gram = 100 * Matrix::Identity(p, p);
-    const auto sets = regression_sets(problem.shared_features(), std::vector(1, statistics), 0.1);
+    const auto sets = detail::regression_sets(problem.shared_features(), std::vector(1, statistics), 0.1);
     detail::PlanningPass pass(features, tangent, 1);
     std::vector<std::uint8_t> witness(static_cast<std::size_t>(features.entries()));
     for (std::size_t e = 0; e < witness.size(); ++e)
@@ -180,7 +180,7 @@ void fisher_planning() {
     };
     const auto by_pairs = [&] {
         for (Step h = shape.horizon - 2; h >= 0; --h) {
-            bonus = support::plain_bonuses(features, tangent, weights, factor, FisherBonus::sqrt, 8);
+            bonus = support::plain_bonuses(features, tangent, weights, factor, detail::FisherBonus::sqrt, 8);
             worth = support::plain_backup(features, weights, 1.0, bonus, {row(h + 1), at(shape.states)});
             maximise(h, 0, shape.states);
         }
@@ -191,7 +191,7 @@ void fisher_planning() {
             shape.horizon - 2, [&] { return pass.scratch(); },
             [&](std::vector<double>& scratch, Step h, State first, State last) {
                 const detail::FisherPass::Chunk chunk{shape.pair(first, 0), shape.pair(last, 0), width};
-                pass.bonuses({&weights, &factor, FisherBonus::sqrt, 8}, chunk, scratch, bonus);
+                pass.bonuses({&weights, &factor, detail::FisherBonus::sqrt, 8}, chunk, scratch, bonus);
                 pass.backup(weights, 1.0, bonus, {row(h + 1), at(shape.states)}, chunk, scratch, worth);
                 maximise(h, first, last);
             });
@@ -211,14 +211,14 @@ void recursions() {
     Counts counts(problem.shared_features(), problem.shape().horizon);
     CountSplittingDeployer system(problem.true_model(), 1);
     system.deploy(Policy::uniform(problem.shape()), 0, 100'000, counts);
-    const Knowledge knowledge = likelihood_knowledge(task_of(problem), counts, {}, {}, {}, {});
+    const Knowledge knowledge = learn(task_of(problem), counts);
     const LearnedModel& learned = *knowledge.learned;
     const DeviationTable deviations = DeviationTable::of(learned);
     const std::function<void()> coupling[] = {
         [&] { coupling_recursion(learned, deviations, {.threads = 1}); },
         [&] { coupling_recursion(learned, deviations, {.threads = 2}); }};
-    const std::function<void()> span[] = {[&] { span_recursion(learned, deviations, 1); },
-                                          [&] { span_recursion(learned, deviations, 2); }};
+    const std::function<void()> span[] = {[&] { detail::span_recursion(learned, deviations, 1); },
+                                          [&] { detail::span_recursion(learned, deviations, 2); }};
     const auto coupled = least_seconds(25, coupling), spanned = least_seconds(25, span);
     line("recursion `coupling` (200,5,8,10,10): one thread / two threads", coupled[0], coupled[1], "s");
     line("recursion `span` of the same: one thread / two threads", spanned[0], spanned[1], "s");

@@ -41,8 +41,8 @@ std::vector<double> explored_generators(std::uint64_t seed, Index d, Index m) {
         pairs.push_back(tangent_rows(random, space, m));
         zipf.push_back(1.0 / (k + 1));
     }
-    RidgeStatistics statistics(p);
-    RidgeEstimate estimate = solve_ridge(statistics, 0.25);
+    detail::RidgeStatistics statistics(p);
+    detail::RidgeEstimate estimate = detail::solve_ridge(statistics, 0.25);
     for (int t = 0; t < 3000; ++t) {
         const auto& psi = pairs[static_cast<std::size_t>(sample_categorical(random, zipf))];
         // The V of a random direction: good enough to fill the metric as exploration does.
@@ -54,7 +54,7 @@ std::vector<double> explored_generators(std::uint64_t seed, Index d, Index m) {
             if (g.dot(direction) > 0) x += g;
         }
         statistics.add(x.data(), 1, 0);
-        if (t % 100 == 99) estimate = solve_ridge(statistics, 0.25);
+        if (t % 100 == 99) estimate = detail::solve_ridge(statistics, 0.25);
     }
     const Eigen::Map<const Matrix> psi(pairs[0].data(), p, m);
     const Matrix generators = estimate.inverse_factor * psi;
@@ -71,17 +71,18 @@ void size(Index d, Index m) {
     Index nodes = 0;
     for (int k = 0; k < instances; ++k) {
         const auto generators = explored_generators(static_cast<std::uint64_t>(k), d, m);
-        const SignProblem problem{generators, d - 1, m};
+        const detail::SignProblem problem{generators, d - 1, m};
         auto begin = std::chrono::steady_clock::now();
-        const SignBracket quick = semidefinite_bracket(problem);
+        const detail::SignBracket quick = detail::semidefinite_bracket(problem);
         time_relaxed += seconds_since(begin);
         begin = std::chrono::steady_clock::now();
-        const SignBracket best = sign_maximum(problem, {.tolerance = d <= 5 ? 1e-6 : 0.01, .seconds = 1.0});
+        const detail::SignBracket best =
+            detail::sign_maximum(problem, {.tolerance = d <= 5 ? 1e-6 : 0.01, .seconds = 1.0});
         time_settled += seconds_since(begin);
         relaxed = std::max(relaxed, quick.upper / best.lower);
         settled = std::max(settled, best.upper / best.lower);
         nodes += best.nodes;
-        if (d <= 16) l1 += l1_relaxation(problem) / best.upper / instances;
+        if (d <= 16) l1 += detail::l1_relaxation(problem) / best.upper / instances;
     }
     fmt::print("{:>3} {:>4} {:>12.4f} {:>11.0f} {:>14.7f} {:>11.0f} {:>7} {:>9.2f}\n", d, m, relaxed,
                1e6 * time_relaxed / instances, settled, 1e6 * time_settled / instances, nodes / instances,
@@ -91,12 +92,12 @@ void size(Index d, Index m) {
 void instances_as_json(Index d, Index m, int count) {
     for (int k = 0; k < count; ++k) {
         const auto generators = explored_generators(static_cast<std::uint64_t>(k), d, m);
-        const SignProblem problem{generators, d - 1, m};
+        const detail::SignProblem problem{generators, d - 1, m};
         std::vector<double> times;
-        SignBracket best;
+        detail::SignBracket best;
         for (int repeat = 0; repeat < 5; ++repeat) {
             const auto begin = std::chrono::steady_clock::now();
-            best = sign_maximum(problem, {.tolerance = 1e-6});
+            best = detail::sign_maximum(problem, {.tolerance = 1e-6});
             times.push_back(seconds_since(begin));
         }
         std::ranges::sort(times);

@@ -39,9 +39,9 @@ protected:
     template <class Spoil>
     void expect_kernel_refused(Spoil spoil, const std::string& what) const {
         make_folder();
-        BaseKernel kernel = read_csr(first_base());
+        BaseKernel kernel = detail::read_csr(first_base());
         spoil(kernel);
-        write_csr(first_base(), kernel);
+        detail::write_csr(first_base(), kernel);
         expect_refused({"check", "folder"}, what);
         expect_refused({"explore", "folder", "-o", "run"}, what);
         EXPECT_FALSE(std::filesystem::exists(path("run")));
@@ -168,9 +168,9 @@ TEST_F(BadInput, IsAnsweredWithAdviceThatFits) {
     write_text(path("odd.json"), R"({"default": 0, "entries": [{"state": 99, "reward": 0.5}]})");
     EXPECT_FALSE(mentions(advice({"plan", "run", "--reward", "odd.json"}), "--rescale"));
 
-    BaseKernel kernel = read_csr(first_base());
+    BaseKernel kernel = detail::read_csr(first_base());
     kernel.probabilities[0] *= 0.9;
-    write_csr(first_base(), kernel);
+    detail::write_csr(first_base(), kernel);
     EXPECT_TRUE(mentions(advice({"check", "folder"}), "add --normalise"));
     EXPECT_FALSE(mentions(advice({"reward", "list", "folder"}), "add --normalise"));
     replace_in_toml("horizon = 4", "horizon = 0");

@@ -11,7 +11,7 @@ class CheckCertificate : public Tool {
 protected:
     /// Changes what a run has stored.
     void plant(const std::string& name, const std::function<void(RunResult&, RunCheckpoint&)>& fault) const {
-        RunStore store = RunStore::open(path(name));
+        detail::RunStore store = detail::RunStore::open(path(name));
         RunResult result = *store.result();
         RunCheckpoint checkpoint = *store.checkpoint();
         fault(result, checkpoint);
@@ -92,10 +92,11 @@ TEST_F(CheckCertificate, FindsEachOfTenFaultsInWhatIsStored) {
 TEST_F(CheckCertificate, FindsAClaimOfMoreProbabilityThanTheDataGive) {
     ASSERT_EQ(explore("run").code, 0);
     {
-        const RunStore sound = RunStore::open(path("run"), Access::read);
+        const detail::RunStore sound = detail::RunStore::open(path("run"), Access::read);
         RunOptions options = sound.options();
         options.delta = 0.05;
-        RunStore claimed = RunStore::create(path("claimed"), sound.problem(), sound.source(), options);
+        detail::RunStore claimed =
+            detail::RunStore::create(path("claimed"), sound.problem(), sound.source(), options);
         claimed.save(*sound.checkpoint(), *sound.result());
     }
     EXPECT_NE(refused("claimed"), json::array());
@@ -105,9 +106,9 @@ TEST_F(CheckCertificate, FindsAClaimOfMoreProbabilityThanTheDataGive) {
 TEST_F(CheckCertificate, OfARunThatHasNotEndedIsRefused) {
     ASSERT_EQ(explore("run").code, 0);
     {
-        const RunStore finished = RunStore::open(path("run"), Access::read);
-        RunStore killed =
-            RunStore::create(path("killed"), finished.problem(), finished.source(), finished.options());
+        const detail::RunStore finished = detail::RunStore::open(path("run"), Access::read);
+        detail::RunStore killed = detail::RunStore::create(path("killed"), finished.problem(),
+                                                           finished.source(), finished.options());
         killed.save(*finished.checkpoint());
     }
     EXPECT_EQ(run({"check-certificate", "killed"}).code, 2);

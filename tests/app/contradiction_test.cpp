@@ -19,7 +19,7 @@ protected:
     /// favours.
     Outcome learn(const Words& more = {}) const {
         EXPECT_EQ(explore("explored").code, 0);
-        const RunStore store = RunStore::open(path("explored"), Access::read);
+        const detail::RunStore store = detail::RunStore::open(path("explored"), Access::read);
         const FeatureMap& features = store.problem().features();
         Index rarest = features.first_entry(0);
         for (Index entry = rarest; entry < features.first_entry(1); ++entry)
@@ -75,7 +75,8 @@ TEST_F(ContradictedRun, IsCalledSoByEveryCommandThatStatesABound) {
     EXPECT_EQ(found["action"], 0);
     EXPECT_EQ(found["level"], 0.01);
     EXPECT_EQ(found["log_evidence"], learned.object()["model_check"]["log_evidence"]);
-    EXPECT_EQ(RunStore::open(path("run"), Access::read).checkpoint()->contradiction->what, found["what"]);
+    EXPECT_EQ(detail::RunStore::open(path("run"), Access::read).checkpoint()->contradiction->what,
+              found["what"]);
     make_plan();
     // With the check of the command itself, and without it: what is stored counts.
     for (const char* level : {"0.01", "0"}) {
@@ -137,7 +138,7 @@ TEST_F(ContradictedRun, IsExportedOnlyWhenTheUserSaysSo) {
 TEST_F(ContradictedRun, OfAnEarlierVersionIsFoundOutByTheCheckOfEachCommand) {
     // Without a check nothing is stored, as in runs that were made before contradictions were.
     EXPECT_EQ(learn({"--fit-level", "0"}).code, 0);
-    EXPECT_FALSE(RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
+    EXPECT_FALSE(detail::RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
     write_text(path("reward.json"), R"({"default": 0.5})");
     expect_said({"certify", "run"});
     expect_said({"plan", "run", "--reward", "reward.json"});
@@ -145,7 +146,7 @@ TEST_F(ContradictedRun, OfAnEarlierVersionIsFoundOutByTheCheckOfEachCommand) {
     EXPECT_EQ(run({"export", "run", "-o", "model.drn"}).code, 4);
     EXPECT_EQ(run({"certify", "run", "--fit-level", "0"}).code, 0);
     EXPECT_EQ(run({"export", "run", "-o", "model.drn", "--fit-level", "0"}).code, 0);
-    EXPECT_FALSE(RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
+    EXPECT_FALSE(detail::RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
 }
 
 TEST_F(ContradictedRun, StaysSoThoughTheEvidenceFalls) {
@@ -168,7 +169,7 @@ TEST_F(ContradictedRun, StaysSoThoughTheEvidenceFalls) {
         expect_keys(refused.object()["error"], {"what", "where", "why", "fix"});
         EXPECT_EQ(refused.object()["contradiction"], crossed.object()["contradiction"]);
         EXPECT_TRUE(contains(refused.err, "not explored further")) << refused.err;
-        EXPECT_EQ(RunStore::open(path("run"), Access::read).checkpoint()->counts.episodes(), 3);
+        EXPECT_EQ(detail::RunStore::open(path("run"), Access::read).checkpoint()->counts.episodes(), 3);
     }
     const Outcome further = explore_to({"--episodes", "2000", "--despite-contradiction"});
     EXPECT_EQ(further.code, 0) << further.err;
@@ -185,8 +186,8 @@ TEST_F(ContradictedRun, StaysSoThoughTheEvidenceFalls) {
     json said = comparable(further.object());
     said.erase("contradiction");
     EXPECT_EQ(said, comparable(straight.object()));
-    EXPECT_EQ(RunStore::open(path("run"), Access::read).checkpoint()->memory,
-              RunStore::open(path("straight"), Access::read).checkpoint()->memory);
+    EXPECT_EQ(detail::RunStore::open(path("run"), Access::read).checkpoint()->memory,
+              detail::RunStore::open(path("straight"), Access::read).checkpoint()->memory);
 }
 
 TEST_F(ContradictedRun, WhoseSetsAreEmptyIsKeptAndGoneOnWithOnlyWhenToldTo) {
@@ -198,7 +199,7 @@ TEST_F(ContradictedRun, WhoseSetsAreEmptyIsKeptAndGoneOnWithOnlyWhenToldTo) {
     };
     ASSERT_EQ(explore_to("2000").code, 0);
     {
-        RunStore store = RunStore::open(path("run"));
+        detail::RunStore store = detail::RunStore::open(path("run"));
         RunCheckpoint checkpoint = *store.checkpoint();
         // Moments a thousand times too large put the estimate far outside the simplex.
         for (double& moment : checkpoint.memory.numbers.at("regression.moment")) moment *= 1000;
@@ -208,13 +209,13 @@ TEST_F(ContradictedRun, WhoseSetsAreEmptyIsKeptAndGoneOnWithOnlyWhenToldTo) {
     EXPECT_EQ(found.code, 4) << found.err;
     EXPECT_EQ(found.object()["contradiction"]["kind"], "empty-confidence-set");
     EXPECT_TRUE(contains(found.err, "what was seen is stored")) << found.err;
-    const auto stored = RunStore::open(path("run"), Access::read).checkpoint();
+    const auto stored = detail::RunStore::open(path("run"), Access::read).checkpoint();
     EXPECT_GE(stored->counts.episodes(), 2000);
     EXPECT_EQ(stored->contradiction->episodes, stored->counts.episodes());
     // The certificate from before is still there to be seen, with what became of it.
     expect_said({"certify", "run"}, "empty-confidence-set");
     EXPECT_EQ(explore_to("4000").code, 4);
-    EXPECT_EQ(RunStore::open(path("run"), Access::read).checkpoint()->counts, stored->counts);
+    EXPECT_EQ(detail::RunStore::open(path("run"), Access::read).checkpoint()->counts, stored->counts);
     const Outcome further = explore_to("4000", {"--despite-contradiction"});
     EXPECT_EQ(further.code, 0) << further.err;
     EXPECT_EQ(further.object()["episodes"], 4000);
@@ -239,10 +240,10 @@ TEST_F(ContradictedRun, BeginsWithTheFlagAsWell) {
     const Outcome explored = run(words);
     EXPECT_EQ(explored.code, 3) << explored.err;
     EXPECT_TRUE(contains(explored.out, "CONTRADICT")) << explored.out;
-    EXPECT_TRUE(RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
+    EXPECT_TRUE(detail::RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
     const Outcome learned = learn({"--despite-contradiction", "--overwrite"});
     EXPECT_EQ(learned.code, 0) << learned.err;
-    EXPECT_TRUE(RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
+    EXPECT_TRUE(detail::RunStore::open(path("run"), Access::read).checkpoint()->contradiction);
 }
 
 }  // namespace

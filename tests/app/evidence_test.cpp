@@ -10,7 +10,7 @@ class Evidence : public Tool {};
 TEST_F(Evidence, ACertificateThatDoesNotFollowFromItIsFound) {
     ASSERT_EQ(explore("run").code, 0);
     {
-        RunStore store = RunStore::open(path("run"));
+        detail::RunStore store = detail::RunStore::open(path("run"));
         RunResult result = *store.result();
         result.reward_free *= 0.5;
         store.save(*store.checkpoint(), result);
@@ -25,7 +25,7 @@ TEST_F(Evidence, ACertificateThatDoesNotFollowFromItIsFound) {
 TEST_F(Evidence, ThatContradictsTheModelEndsWithExitCodeFourAndIsKept) {
     ASSERT_EQ(explore("run", {"--algorithm", "hoeffding"}).code, 0);
     {
-        RunStore store = RunStore::open(path("run"));
+        detail::RunStore store = detail::RunStore::open(path("run"));
         RunCheckpoint checkpoint = *store.checkpoint();
         // Moments a thousand times too large put the estimate far outside the simplex.
         for (double& moment : checkpoint.memory.numbers.at("regression.moment")) moment *= 1000;
@@ -35,7 +35,7 @@ TEST_F(Evidence, ThatContradictsTheModelEndsWithExitCodeFourAndIsKept) {
         {"explore", small_problem, "-o", "run", "--algorithm", "hoeffding", "--episodes", "4000", "--json"});
     EXPECT_EQ(contradicted.code, 4) << contradicted.err;
     expect_keys(contradicted.object()["error"], {"what", "where", "why", "fix"});
-    EXPECT_GE(RunStore::open(path("run")).checkpoint()->counts.episodes(), 2000);
+    EXPECT_GE(detail::RunStore::open(path("run")).checkpoint()->counts.episodes(), 2000);
     EXPECT_EQ(run({"certify", "run"}).code, 4);
     EXPECT_EQ(run({"certify", "run", "--despite-contradiction"}).code, 0);
 }
@@ -43,9 +43,9 @@ TEST_F(Evidence, ThatContradictsTheModelEndsWithExitCodeFourAndIsKept) {
 TEST_F(Evidence, OfARunThatWasKilledIsItsLastCheckpoint) {
     const json explored = explore("run", {"--replan", "every"}).object();
     {
-        const RunStore finished = RunStore::open(path("run"));
-        RunStore killed =
-            RunStore::create(path("killed"), finished.problem(), finished.source(), finished.options());
+        const detail::RunStore finished = detail::RunStore::open(path("run"));
+        detail::RunStore killed = detail::RunStore::create(path("killed"), finished.problem(),
+                                                           finished.source(), finished.options());
         EXPECT_EQ(run({"certify", "killed"}).code, 2);
         killed.save(*finished.checkpoint());
     }

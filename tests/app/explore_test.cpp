@@ -9,7 +9,8 @@ namespace {
 class Explore : public Tool {
 protected:
     void expect_equal_runs(const std::string& one, const std::string& other) const {
-        const RunStore first = RunStore::open(path(one)), second = RunStore::open(path(other));
+        const detail::RunStore first = detail::RunStore::open(path(one)),
+                               second = detail::RunStore::open(path(other));
         EXPECT_TRUE(first.checkpoint()->counts == second.checkpoint()->counts);
         EXPECT_TRUE(first.checkpoint()->memory == second.checkpoint()->memory);
         EXPECT_TRUE(first.result()->evidence == second.result()->evidence);

@@ -34,7 +34,7 @@ TEST_F(Export, EveryViewIsAValidFileOfTheSizesThatAreSaid) {
         const json object = done.object();
         expect_keys(object, {"format", "view", "unrolled", "parameters", "labels", "initial_state", "steps",
                              "delta", "claim", "usage", "seconds"});
-        const ExplicitModel model = read_drn(path(file));
+        const ExplicitModel model = detail::read_drn(path(file));
         EXPECT_EQ(object["states"], model.header.states);
         EXPECT_EQ(model.header.states, 4 * 6 + 1);
         EXPECT_EQ(object["choices"], model.header.choices);
@@ -46,7 +46,7 @@ TEST_F(Export, EveryViewIsAValidFileOfTheSizesThatAreSaid) {
         EXPECT_NE(object["usage"].get<std::string>().find("build_model_from_drn"), std::string::npos);
     }
     ASSERT_EQ(run({"export", "run", "--as", "gym", "-o", "p.json", "--reward", "gain.json"}).code, 0);
-    EXPECT_EQ(read_gym(path("p.json")).header.states, 25);
+    EXPECT_EQ(detail::read_gym(path("p.json")).header.states, 25);
 }
 
 TEST_F(Export, WhatIsWrittenIsSaidWithTheClaimAndTheLinesToType) {
@@ -63,7 +63,7 @@ TEST_F(Export, ExistingFilesAreOnlyReplacedOnRequest) {
     expect_refused({"export", "run", "-o", "m.drn"}, "exists");
     EXPECT_EQ(text_of(path("m.drn")), "mine");
     EXPECT_EQ(run({"export", "run", "-o", "m.drn", "--overwrite"}).code, 0);
-    EXPECT_EQ(read_drn(path("m.drn")).header.states, 25);
+    EXPECT_EQ(detail::read_drn(path("m.drn")).header.states, 25);
 }
 
 TEST_F(Export, BadRequestsLeaveNoFile) {
@@ -98,7 +98,7 @@ TEST_F(Export, AnInterruptionLeavesNoHalfFile) {
     EXPECT_FALSE(std::filesystem::exists(partial));
     if (std::filesystem::exists(path("big.drn"))) {
         // The signal came too late.
-        EXPECT_NO_THROW(read_drn(path("big.drn")));
+        EXPECT_NO_THROW(detail::read_drn(path("big.drn")));
     } else {
         EXPECT_EQ(outcome.code, 130);
         EXPECT_NE(outcome.err.find("nothing was written"), std::string::npos) << outcome.err;

@@ -44,7 +44,8 @@ TEST_F(Interrupted, NothingIsLostAndTheResumedRunEqualsAnUninterruptedOne) {
     const Outcome resumed = run(endless("run", budget)), straight = run(endless("straight", budget));
     EXPECT_EQ(resumed.code, 0);
     EXPECT_EQ(comparable(resumed.object()), comparable(straight.object()));
-    const RunStore one = RunStore::open(path("run")), other = RunStore::open(path("straight"));
+    const detail::RunStore one = detail::RunStore::open(path("run")),
+                           other = detail::RunStore::open(path("straight"));
     EXPECT_TRUE(one.checkpoint()->counts == other.checkpoint()->counts);
     EXPECT_TRUE(one.checkpoint()->memory == other.checkpoint()->memory);
 }
@@ -99,7 +100,7 @@ TEST_F(Interrupted, ActsAtOnceHoweverLongACertificateTakes) {
                                "--episodes", "1e12", "--threads", "1"});
     const auto stored = [&] {
         if (!std::filesystem::exists(path("run/run.sqlite"))) return false;
-        const auto checkpoint = RunStore::open(path("run"), Access::read).checkpoint();
+        const auto checkpoint = detail::RunStore::open(path("run"), Access::read).checkpoint();
         return checkpoint && checkpoint->counts.episodes() >= 2;
     };
     while (!stored()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -112,7 +113,7 @@ TEST_F(Interrupted, ActsAtOnceHoweverLongACertificateTakes) {
     EXPECT_EQ(stopped.object()["stopped"], "interrupted");
     const std::int64_t episodes = stopped.object()["episodes"];
     EXPECT_GE(episodes, 2);
-    const auto checkpoint = RunStore::open(path("run"), Access::read).checkpoint();
+    const auto checkpoint = detail::RunStore::open(path("run"), Access::read).checkpoint();
     ASSERT_TRUE(checkpoint);
     EXPECT_EQ(checkpoint->counts.episodes(), episodes);
     const auto expected = uninterrupted(episodes);

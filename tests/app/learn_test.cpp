@@ -51,7 +51,7 @@ protected:
     json explore_and_log() const {
         const Outcome explored = explore("explored", {"--algorithm", "likelihood"});
         EXPECT_EQ(explored.code, 0) << explored.err;
-        const RunStore store = RunStore::open(path("explored"), Access::read);
+        const detail::RunStore store = detail::RunStore::open(path("explored"), Access::read);
         Counts counts(store.problem().shared_features(), store.problem().shape().horizon);
         const Snapshot evidence = store.result()->evidence;
         std::ranges::copy(evidence.integers.at("counts"), counts.values().begin());
@@ -134,7 +134,8 @@ TEST_F(Learn, CertifiesLogsAsExplorationCertifiesTheSameCounts) {
     EXPECT_EQ(learned["certificate"], explored["certificate"]);
     EXPECT_EQ(learned["weights"], explored["weights"]);
     EXPECT_EQ(learned["contributions"], explored["contributions"]);
-    const RunStore one = RunStore::open(path("explored")), other = RunStore::open(path("learned"));
+    const detail::RunStore one = detail::RunStore::open(path("explored")),
+                           other = detail::RunStore::open(path("learned"));
     EXPECT_EQ(one.result()->evidence, other.result()->evidence);
     if (explored["episodes"] == learned["episodes"]) {
         EXPECT_EQ(one.checkpoint()->counts, other.checkpoint()->counts);
@@ -226,7 +227,7 @@ TEST_F(Learn, BadEpisodesAreBadInputAndImpossibleOnesAContradiction) {
     expect_refused({"--episodes", "start.jsonl", "-o", "run"}, "starts in state 1");
     // Three of six states can follow (0, 0): find one that cannot.
     ASSERT_EQ(explore("explored").code, 0);
-    const RunStore store = RunStore::open(path("explored"), Access::read);
+    const detail::RunStore store = detail::RunStore::open(path("explored"), Access::read);
     State impossible = 0;
     while (store.problem().features().find_entry(0, impossible) >= 0) ++impossible;
     write_text(path("log.jsonl"), fmt::format("{{\"states\": [0, {}], \"actions\": [0]}}\n", impossible));
@@ -240,7 +241,7 @@ TEST_F(Learn, BadEpisodesAreBadInputAndImpossibleOnesAContradiction) {
 
 TEST_F(Learn, ALogThatNoMixtureExplainsIsStoredWithExitCodeFour) {
     ASSERT_EQ(explore("explored").code, 0);
-    const RunStore store = RunStore::open(path("explored"), Access::read);
+    const detail::RunStore store = detail::RunStore::open(path("explored"), Access::read);
     // Always the same of three successors, the one that no base model favours.
     const FeatureMap& features = store.problem().features();
     Index rarest = features.first_entry(0);

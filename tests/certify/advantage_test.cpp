@@ -76,7 +76,8 @@ TEST(Advantage, BoundsTheLossAndTheValueForEveryMember) {
                                          : support::random_sparse_reward(random, shape, 0.4);
             for (const Policy& policy : policies_for(learned, truths[0], reward, random)) {
                 const ValueBounds bounds = value_bounds(learned, reward, policy);
-                const AdvantageBounds result = advantage_bounds(learned, deviations, reward, policy, bounds);
+                const detail::AdvantageBounds result =
+                    detail::advantage_bounds(learned, deviations, reward, policy, bounds);
                 EXPECT_LE(result.advantage, result.gap + 1e-12) << "seed " << seed;
                 zeros += result.advantage == 0;
                 for (const MixtureModel& truth : truths) {
@@ -142,8 +143,8 @@ TEST(Advantage, HoldsForTruthsThatAreNoMixtures) {
                 const Reward reward = r == 0 ? support::random_reward(random, shape)
                                              : support::random_sparse_reward(random, shape, 0.4);
                 for (const Policy& policy : policies_for(learned, truth, reward, random)) {
-                    const AdvantageBounds result = advantage_bounds(learned, deviations, reward, policy,
-                                                                    value_bounds(learned, reward, policy));
+                    const detail::AdvantageBounds result = detail::advantage_bounds(
+                        learned, deviations, reward, policy, value_bounds(learned, reward, policy));
                     const double value = evaluate(truth, policy, reward).value;
                     const double loss = backward_induction(truth, reward).value - value;
                     EXPECT_LE(loss, result.advantage + rounding) << "seed " << seed;

@@ -166,8 +166,8 @@ TEST(ValueInterval, ContainsTheValuesOfLawsOffTheMixtures) {
         const Question question = random_question(random, seed);
         const auto& [learned, reward, policy] = question;
         const Interval reported = certify_reward(learned, reward, policy).value;
-        const Interval shared = advantage_bounds(learned, DeviationTable::of(learned), reward, policy,
-                                                 value_bounds(learned, reward, policy))
+        const Interval shared = detail::advantage_bounds(learned, DeviationTable::of(learned), reward, policy,
+                                                         value_bounds(learned, reward, policy))
                                     .value;
         for (const double sign : {1.0, -1.0}) {
             const double reached = climbed_value(question, random, sign);
@@ -204,8 +204,8 @@ TEST(ValueInterval, CountsStatesThatOnlyLawsOffTheMixturesReach) {
     const Reward reward(learned.shape(), {0, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0, 0, 1, 0});
     const Policy policy = Policy::uniform(learned.shape());
     EXPECT_GE(certify_reward(learned, reward, policy).value.upper, 0.64);
-    EXPECT_GE(advantage_bounds(learned, DeviationTable::of(learned), reward, policy,
-                               value_bounds(learned, reward, policy))
+    EXPECT_GE(detail::advantage_bounds(learned, DeviationTable::of(learned), reward, policy,
+                                       value_bounds(learned, reward, policy))
                   .value.upper,
               0.64);
 }

@@ -27,14 +27,14 @@ std::vector<std::string> names_of(const RewardFreeCertificate& certificate) {
 TEST(CertificateCatalogue, HasNamesSummariesAndReasons) {
     const LearnedMixture learned = some_learned();
     std::set<std::string> names;
-    for (const RewardFreeEntry& entry : reward_free_certificates()) {
+    for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates()) {
         EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
         EXPECT_FALSE(entry.summary.empty()) << entry.name;
         EXPECT_EQ(entry.refusal(learned), "") << entry.name;
-        EXPECT_EQ(find_reward_free(entry.name).name, entry.name);
+        EXPECT_EQ(detail::find_reward_free(entry.name).name, entry.name);
     }
     try {
-        find_reward_free("modell");
+        detail::find_reward_free("modell");
         FAIL();
     } catch (const InvalidArgument& error) {
         for (const std::string& name : names)
@@ -46,7 +46,7 @@ TEST(CertificateCatalogue, GivesAllThatApplyInItsOrder) {
     const LearnedMixture learned = some_learned();
     const DeviationTable deviations = DeviationTable::of(learned);
     std::vector<std::string> all;
-    for (const RewardFreeEntry& entry : reward_free_certificates()) all.push_back(entry.name);
+    for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates()) all.push_back(entry.name);
     EXPECT_EQ(names_of(certify_reward_free(learned, deviations)), all);
     const LearnedMixture off(learned.model().shared_features(), 4, learned.model().start(), false,
                              learned.sets(), 0.1, 0.01);

@@ -37,9 +37,9 @@ protected:
         EXPECT_THROW(certify_reward_free(learned, table), InvalidArgument);
         EXPECT_THROW(model_recursion(learned, table), InvalidArgument);
         EXPECT_THROW(coupling_recursion(learned, table), InvalidArgument);
-        EXPECT_THROW(span_recursion(learned, table), InvalidArgument);
-        EXPECT_THROW(hybrid_recursion(learned, table, cap), InvalidArgument);
-        EXPECT_THROW(advantage_bounds(learned, table, reward_, policy_, bounds), InvalidArgument);
+        EXPECT_THROW(detail::span_recursion(learned, table), InvalidArgument);
+        EXPECT_THROW(detail::hybrid_recursion(learned, table, cap), InvalidArgument);
+        EXPECT_THROW(detail::advantage_bounds(learned, table, reward_, policy_, bounds), InvalidArgument);
         EXPECT_THROW(certify_reward(learned, table, reward_, policy_), InvalidArgument);
     }
 };
@@ -65,20 +65,20 @@ TEST_F(Conditions, DeviationsMustBeOfTheModel) {
 // KL is at most chi-square, never the other way round.
 TEST_F(Conditions, OneDivergenceIsNotTakenForTheOther) {
     const DeviationTable deviations = DeviationTable::of(learned_);
-    const DivergenceTable kl(learned_, Divergence::kl), chi(learned_, Divergence::chi_square);
+    const detail::DivergenceTable kl(learned_, Divergence::kl), chi(learned_, Divergence::chi_square);
     const ErrorRecursion cap = model_recursion(learned_, deviations);
-    EXPECT_THROW(total_variance_recursion(learned_, deviations, kl, cap, {}), InvalidArgument);
-    EXPECT_THROW(total_variance_bound(learned_, deviations, kl, cap), InvalidArgument);
-    EXPECT_THROW(trajectory_kl_recursion(learned_, chi), InvalidArgument);
-    EXPECT_THROW(divergence_recursion(learned_, chi), InvalidArgument);
-    EXPECT_NO_THROW(total_variance_bound(learned_, deviations, chi, cap));
+    EXPECT_THROW(detail::total_variance_recursion(learned_, deviations, kl, cap, {}), InvalidArgument);
+    EXPECT_THROW(detail::total_variance_bound(learned_, deviations, kl, cap), InvalidArgument);
+    EXPECT_THROW(detail::trajectory_kl_recursion(learned_, chi), InvalidArgument);
+    EXPECT_THROW(detail::divergence_recursion(learned_, chi), InvalidArgument);
+    EXPECT_NO_THROW(detail::total_variance_bound(learned_, deviations, chi, cap));
     // A truth that is off its mixture may be infinitely far from the model.
     const LearnedMixture off = off_by(learned_, 0.01);
-    EXPECT_THROW(trajectory_kl_recursion(off, kl), InvalidArgument);
-    EXPECT_THROW(total_variance_bound(off, DeviationTable::of(off), chi, cap), InvalidArgument);
+    EXPECT_THROW(detail::trajectory_kl_recursion(off, kl), InvalidArgument);
+    EXPECT_THROW(detail::total_variance_bound(off, DeviationTable::of(off), chi, cap), InvalidArgument);
     const ErrorRecursion small{Matrix::Zero(2, 4), {}};
-    EXPECT_THROW(total_variance_bound(learned_, deviations, chi, small), InvalidArgument);
-    EXPECT_THROW(hybrid_recursion(learned_, deviations, small), InvalidArgument);
+    EXPECT_THROW(detail::total_variance_bound(learned_, deviations, chi, small), InvalidArgument);
+    EXPECT_THROW(detail::hybrid_recursion(learned_, deviations, small), InvalidArgument);
 }
 
 TEST_F(Conditions, SetsMustBeAboutTheModelsWeights) {
@@ -110,15 +110,17 @@ TEST_F(Conditions, TablesOfAnotherShapeAreRefused) {
     EXPECT_THROW(value_bounds(learned_, Reward::constant(longer, 0), policy_), InvalidArgument);
     EXPECT_THROW(value_bounds(learned_, reward_, Policy::uniform(longer)), InvalidArgument);
     const DeviationTable deviations = DeviationTable::of(learned_);
-    EXPECT_THROW(advantage_bounds(learned_, deviations, reward_, policy_, {}), InvalidArgument);
+    EXPECT_THROW(detail::advantage_bounds(learned_, deviations, reward_, policy_, {}), InvalidArgument);
     const std::vector<Vector> estimates(3, Vector::Constant(3, 1.0 / 3));
-    EXPECT_NO_THROW(certify_printed(learned_, estimates, std::vector<double>(at(3 * 8), 0.1)));
-    EXPECT_THROW(certify_printed(learned_, std::vector<Vector>(3, Vector::Zero(2)),
-                                 std::vector<double>(at(3 * 8), 0.1)),
+    EXPECT_NO_THROW(detail::certify_printed(learned_, estimates, std::vector<double>(at(3 * 8), 0.1)));
+    EXPECT_THROW(detail::certify_printed(learned_, std::vector<Vector>(3, Vector::Zero(2)),
+                                         std::vector<double>(at(3 * 8), 0.1)),
                  InvalidArgument);
-    EXPECT_THROW(certify_printed(learned_, estimates, std::vector<double>(at(3 * 8), -0.1)), InvalidArgument);
-    EXPECT_THROW(certify_printed(off_by(learned_, 0.1), estimates, std::vector<double>(at(3 * 8), 0.1)),
+    EXPECT_THROW(detail::certify_printed(learned_, estimates, std::vector<double>(at(3 * 8), -0.1)),
                  InvalidArgument);
+    EXPECT_THROW(
+        detail::certify_printed(off_by(learned_, 0.1), estimates, std::vector<double>(at(3 * 8), 0.1)),
+        InvalidArgument);
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST(PlainRecursions, AreModelCouplingAndSpan) {
         const Values model = model_values(m), coupling = coupling_values(m), span = span_values(m);
         expect_equal(model, model_recursion(learned, deviations), "model");
         expect_equal(coupling, coupling_recursion(learned, deviations), "coupling");
-        expect_equal(span, span_recursion(learned, deviations), "span");
+        expect_equal(span, detail::span_recursion(learned, deviations), "span");
         const RewardFreeCertificate certificate =
             certify_reward_free(learned, deviations, {.certificates = {"model", "coupling", "span"}});
         ASSERT_EQ(certificate.candidates.size(), 3u);
@@ -183,7 +183,7 @@ TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
             support::learned_about_two(seed, std::pow(10.0, 2 + static_cast<double>(seed % 4)));
         const TwoBaseModels m(learned);
         const DeviationTable deviations = m.deviations();
-        const DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
+        const detail::DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
         bool set_aside = false;  // the lemma's other choice was less
         for (Step h = 0; h + 1 < m.horizon; ++h)
             for (Index pair = 0; pair < m.pairs(); ++pair) {
@@ -200,7 +200,7 @@ TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
         for (Step h = 0; h + 1 < m.horizon; ++h)
             for (double& value : trajectory[TwoBaseModels::size(h)])
                 value = steps_after(m, h) * variation(value);
-        const ErrorRecursion found = trajectory_kl_recursion(learned, kls);
+        const ErrorRecursion found = detail::trajectory_kl_recursion(learned, kls);
         expect_equal(trajectory, found, "trajectory-kl");
         Values hybrid = trajectory;
         for (Step h = m.horizon - 2; h >= 0; --h)
@@ -213,7 +213,7 @@ TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
                 (value < best ? by_trajectory : by_coupling) += 1;
                 value = std::min(value, best);
             }
-        expect_equal(hybrid, hybrid_recursion(learned, deviations, found), "hybrid");
+        expect_equal(hybrid, detail::hybrid_recursion(learned, deviations, found), "hybrid");
         const RewardFreeCertificate certificate = certify_reward_free(learned, deviations);
         ASSERT_EQ(certificate.candidates.size(), 6u);
         EXPECT_NEAR(certificate.candidates[3].second, 2 * at_start(learned, trajectory) + 4e-9, digits);
@@ -257,19 +257,21 @@ TEST(PlainRecursions, AreTheTotalVarianceWithAnyWeights) {
             support::learned_about_two(seed, std::pow(10.0, 2 + static_cast<double>(seed % 4)));
         const TwoBaseModels m(learned);
         const DeviationTable deviations = m.deviations();
-        const DivergenceTable chis(learned, Divergence::chi_square);
+        const detail::DivergenceTable chis(learned, Divergence::chi_square);
         ErrorRecursion none{Matrix::Zero(4, 3), {}};
         for (Step h = 0; h < 4; ++h) none.values.row(h).setConstant(static_cast<double>(3 - h));
         for (const double c : {0.1, 1.0, 30.0})
             for (const double eta : {0.01, 0.3, 2.0})
-                expect_equal(
-                    total_variance_values(m, learned, c, eta, none, by_growth, by_set),
-                    total_variance_recursion(learned, deviations, chis, none, {.variance = c, .growth = eta}),
-                    "ltv");
+                expect_equal(total_variance_values(m, learned, c, eta, none, by_growth, by_set),
+                             detail::total_variance_recursion(learned, deviations, chis, none,
+                                                              {.variance = c, .growth = eta}),
+                             "ltv");
         // What the search hands over is the bound at the weights it found: (H-1)^2/(8c) is added once.
-        const ErrorRecursion hybrid = hybrid_recursion(
-            learned, deviations, trajectory_kl_recursion(learned, DivergenceTable(learned, Divergence::kl)));
-        const TotalVarianceBound bound = total_variance_bound(learned, deviations, chis, hybrid);
+        const ErrorRecursion hybrid = detail::hybrid_recursion(
+            learned, deviations,
+            detail::trajectory_kl_recursion(learned, detail::DivergenceTable(learned, Divergence::kl)));
+        const detail::TotalVarianceBound bound =
+            detail::total_variance_bound(learned, deviations, chis, hybrid);
         const Values plain = total_variance_values(m, learned, bound.weights.variance, bound.weights.growth,
                                                    hybrid, by_growth, by_set);
         EXPECT_NEAR(bound.error, at_start(learned, plain) + 9 / (8 * bound.weights.variance), digits);

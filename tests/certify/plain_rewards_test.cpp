@@ -280,8 +280,8 @@ TEST(PlainRewards, AreTheValueByItsExpansion) {
         const Reward reward = support::random_reward(random, learned.shape());
         const Policy policy = some_policy(seed, random, learned.shape());
         const PlainReward plain(m, reward, policy);
-        const AdvantageBounds found =
-            advantage_bounds(learned, m.deviations(), reward, policy, value_bounds(learned, reward, policy));
+        const detail::AdvantageBounds found = detail::advantage_bounds(
+            learned, m.deviations(), reward, policy, value_bounds(learned, reward, policy));
         const double value = plain.value[0][0], low = plain.low[0][0], high = plain.high[0][0];
         EXPECT_NEAR(found.value.lower, value + low, digits) << "seed " << seed;
         EXPECT_NEAR(found.value.upper, value + high, digits) << "seed " << seed;
@@ -303,8 +303,8 @@ TEST(PlainRewards, AreTheAdvantageWhereTheTruthIsNoMixture) {
         const Reward reward = support::random_reward(random, learned.shape());
         const Policy policy = some_policy(seed / 2, random, learned.shape());
         const PlainReward plain(m, reward, policy);
-        const AdvantageBounds found =
-            advantage_bounds(learned, m.deviations(), reward, policy, value_bounds(learned, reward, policy));
+        const detail::AdvantageBounds found = detail::advantage_bounds(
+            learned, m.deviations(), reward, policy, value_bounds(learned, reward, policy));
         EXPECT_NEAR(found.advantage, plain.loss[0][0], digits) << "seed " << seed;
         EXPECT_NEAR(found.gap, plain.gap[0][0], digits) << "seed " << seed;
         linear += plain.linear > 0;
@@ -348,8 +348,8 @@ TEST(PlainRewards, AreTheAdvantageOfOneChoice) {
         const Reward reward(learned.shape(), rewards);
         const Policy policy = Policy::deterministic(learned.shape(), std::vector<std::int32_t>(12, 0));
         const PlainReward plain(m, reward, policy);
-        const AdvantageBounds found =
-            advantage_bounds(learned, m.deviations(), reward, policy, value_bounds(learned, reward, policy));
+        const detail::AdvantageBounds found = detail::advantage_bounds(
+            learned, m.deviations(), reward, policy, value_bounds(learned, reward, policy));
         EXPECT_NEAR(found.advantage, plain.loss[0][0], digits) << "seed " << seed;
         EXPECT_NEAR(found.gap, plain.gap[0][0], digits) << "seed " << seed;
         const bool seen = plain.loss[0][0] > 1e-3 && plain.loss[0][0] < plain.gap[0][0] - 1e-5;

@@ -22,7 +22,7 @@ Reward random_reward(const Shape& shape, Stream& random) {
 TEST(ValueSpans, AreAboveEveryValueOfTheModel) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const Knowledge knowledge = support::knowledge_about(support::random_model(seed, sizes), seed, 10);
-        const std::vector<double> spans = value_spans(knowledge.mixture());
+        const std::vector<double> spans = detail::value_spans(knowledge.mixture());
         const Shape& shape = knowledge.mixture().shape();
         Stream random = support::test_stream(seed, 5);
         for (int trial = 0; trial < 20; ++trial) {
@@ -46,7 +46,7 @@ TEST(ValueSpans, MatchAHandCalculation) {
     const auto features =
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{kernel}));
     const MixtureModel model(features, 3, StartLaw(0), Matrix::Ones(3, 1));
-    const std::vector<double> spans = value_spans(support::knowledge_about(model, 1, 1).mixture());
+    const std::vector<double> spans = detail::value_spans(support::knowledge_about(model, 1, 1).mixture());
     EXPECT_NEAR(spans[2], 1, 1e-9);
     EXPECT_NEAR(spans[1], 1.5, 1e-9);
     EXPECT_NEAR(spans[0], 1.75, 1e-9);
@@ -77,7 +77,7 @@ TEST(SpanRecursion, IsNotToBeMixedIntoTheModelRecursion) {
 
     const LearnedMixture learned = support::knowledge_about(model, 1, 0).mixture();
     ASSERT_TRUE(learned.contains(truth));
-    const std::vector<double> spans = value_spans(learned);
+    const std::vector<double> spans = detail::value_spans(learned);
     EXPECT_NEAR(spans[1], 1, 1e-9);
     std::vector<double> tau;
     for (int h = 0; h < 9; ++h) tau.insert(tau.end(), {0.2, 0.0, 1.0});
@@ -85,7 +85,7 @@ TEST(SpanRecursion, IsNotToBeMixedIntoTheModelRecursion) {
     const double mixed = spans[1] * deviations.at(0, 0);  // and nothing is added at z, where the model goes
     EXPECT_NEAR(mixed, 0.2, 1e-9);
     EXPECT_LT(mixed, error);
-    EXPECT_GE(span_recursion(learned, deviations).values(0, 0), error);
+    EXPECT_GE(detail::span_recursion(learned, deviations).values(0, 0), error);
     EXPECT_GE(model_recursion(learned, deviations).values(0, 0), error);
 }
 

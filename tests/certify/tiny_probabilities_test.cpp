@@ -50,14 +50,14 @@ TEST(TinyProbabilities, AreFittedAsAnyOther) {
     for (const double tiny : {1e-12, 1e-80, 1e-160, 1e-165, 1e-300, 1e-310, least_number}) {
         const SharedFeatures features = rare_features(tiny);
         const Counts counts = rare_counts(features);
-        const std::vector<LikelihoodRows> rows = likelihood_rows(*features, counts, false);
-        const LikelihoodFit fit = maximise_likelihood(rows.at(0));
+        const std::vector<detail::LikelihoodRows> rows = detail::likelihood_rows(*features, counts, false);
+        const detail::LikelihoodFit fit = detail::maximise_likelihood(rows.at(0));
         EXPECT_NEAR(fit.weights[0], best_weight(), 1e-5) << tiny;
         EXPECT_LE(fit.gap, 1e-5) << tiny;
-        const LikelihoodSet set = likelihood_sets(rows, {}).at(0);
-        const LikelihoodSet usual =
-            likelihood_sets(likelihood_rows(*rare_features(1e-12), rare_counts(rare_features(1e-12)), false),
-                            {})
+        const detail::LikelihoodSet set = detail::likelihood_sets(rows, {}).at(0);
+        const detail::LikelihoodSet usual =
+            detail::likelihood_sets(
+                detail::likelihood_rows(*rare_features(1e-12), rare_counts(rare_features(1e-12)), false), {})
                 .at(0);
         EXPECT_NEAR(set.allowance, usual.allowance, 1e-3) << tiny;
         EXPECT_NEAR(set.ellipsoid.refined_radius(), usual.ellipsoid.refined_radius(), 1e-2) << tiny;
@@ -81,19 +81,19 @@ TEST(TinyProbabilities, AreCheckedAgainstTheModelAsAnyOther) {
 }
 
 TEST(TinyProbabilities, RowsThatAreNoLikelihoodAreRefused) {
-    LikelihoodRows rows{2, {0.2, 0.3}, {1}, 1};
-    EXPECT_NO_THROW(maximise_likelihood(rows));
+    detail::LikelihoodRows rows{2, {0.2, 0.3}, {1}, 1};
+    EXPECT_NO_THROW(detail::maximise_likelihood(rows));
     for (const std::vector<double>& bad :
          {std::vector{-0.1, 0.3}, std::vector{0.0, 0.0}, std::vector{1e-200, 0.0}, std::vector{0.1},
           std::vector{std::nan(""), 0.1}, std::vector{0.1, std::numeric_limits<double>::infinity()}}) {
         rows.rows = bad;
-        EXPECT_THROW(maximise_likelihood(rows), InvalidArgument);
-        EXPECT_THROW(likelihood_sets(std::vector{rows}, {}), InvalidArgument);
+        EXPECT_THROW(detail::maximise_likelihood(rows), InvalidArgument);
+        EXPECT_THROW(detail::likelihood_sets(std::vector{rows}, {}), InvalidArgument);
     }
-    EXPECT_THROW(maximise_likelihood({2, {0.2, 0.3}, {-1}, 1}), InvalidArgument);
-    EXPECT_THROW(maximise_likelihood({2, {0.2, 0.3}, {3}, 1}), InvalidArgument);
-    EXPECT_THROW(likelihood_sets(std::vector<LikelihoodRows>{{2, {0.2, 0.3}, {1}, 1}},
-                                 {.predicted = {std::numeric_limits<double>::infinity()}}),
+    EXPECT_THROW(detail::maximise_likelihood({2, {0.2, 0.3}, {-1}, 1}), InvalidArgument);
+    EXPECT_THROW(detail::maximise_likelihood({2, {0.2, 0.3}, {3}, 1}), InvalidArgument);
+    EXPECT_THROW(detail::likelihood_sets(std::vector<detail::LikelihoodRows>{{2, {0.2, 0.3}, {1}, 1}},
+                                         {.predicted = {std::numeric_limits<double>::infinity()}}),
                  InvalidArgument);
 }
 

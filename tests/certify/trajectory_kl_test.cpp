@@ -67,7 +67,7 @@ TEST(Divergences, AreAboveThoseOfEveryMember) {
     Index finite = 0, checked = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const LearnedMixture learned = random_learned(seed);
-        const DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
+        const detail::DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
         Stream random = support::test_stream(seed, 41);
         for (int k = 0; k < 6; ++k) {
             const MixtureModel truth = support::random_member(learned, random, k % 3 == 2);
@@ -92,7 +92,7 @@ TEST(Divergences, AreClosedFormsForTwoBaseModels) {
             .shape = {4, 2, 2}, .features = 2, .successors = 3, .concentration = 2};
         const LearnedMixture learned =
             support::knowledge_about(support::random_model(seed, sizes), seed, 1e4).mixture();
-        const DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
+        const detail::DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
         const ConfidenceSet& set = learned.set(0);
         const double t = set.refined_radius() / std::sqrt(2 * set.estimate().precision(0, 0));
         const FeatureMap& features = learned.model().features();
@@ -131,7 +131,7 @@ TEST(Divergences, AreZeroWhereTheBaseModelsAgreeAndInfiniteWhereOneExcludesTheLe
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
     const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
-    const DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
+    const detail::DivergenceTable kls(learned, Divergence::kl), chis(learned, Divergence::chi_square);
     EXPECT_EQ(kls.at(0, 0), 0);
     EXPECT_EQ(chis.at(0, 0), 0);
     EXPECT_EQ(kls.at(0, 1), infinity);
@@ -152,26 +152,28 @@ TEST(Divergences, CountTheMassThatTheLearnedLawExcludes) {
     const ConfidenceSet& set = learned.set(0);
     const double t = set.refined_radius() / std::sqrt(2 * set.estimate().precision(0, 0));
     ASSERT_LT(t, 0.1);
-    const double bound = DivergenceTable(learned, Divergence::kl).at(0, 0);
+    const double bound = detail::DivergenceTable(learned, Divergence::kl).at(0, 0);
     EXPECT_GE(bound, -std::log1p(-t / 2));
     EXPECT_LE(bound, -1.1 * std::log1p(-t / 2));
-    EXPECT_EQ(DivergenceTable(learned, Divergence::chi_square).at(0, 0), infinity);
-    EXPECT_NEAR(DivergenceTable(support::knowledge_about(truth, 1, 0).mixture(), Divergence::kl).at(0, 0),
-                std::log(2.0), 1e-9);
+    EXPECT_EQ(detail::DivergenceTable(learned, Divergence::chi_square).at(0, 0), infinity);
+    EXPECT_NEAR(
+        detail::DivergenceTable(support::knowledge_about(truth, 1, 0).mixture(), Divergence::kl).at(0, 0),
+        std::log(2.0), 1e-9);
 }
 
 TEST(VariationOfDivergence, IsTheLesserOfBothInequalities) {
-    EXPECT_EQ(variation_of_divergence(0), 0);
-    EXPECT_DOUBLE_EQ(variation_of_divergence(0.02), 0.1);
-    EXPECT_DOUBLE_EQ(variation_of_divergence(3), std::sqrt(1 - std::exp(-3.0)));
-    EXPECT_EQ(variation_of_divergence(infinity), 1);
+    EXPECT_EQ(detail::variation_of_divergence(0), 0);
+    EXPECT_DOUBLE_EQ(detail::variation_of_divergence(0.02), 0.1);
+    EXPECT_DOUBLE_EQ(detail::variation_of_divergence(3), std::sqrt(1 - std::exp(-3.0)));
+    EXPECT_EQ(detail::variation_of_divergence(infinity), 1);
 }
 
 // Against the law of whole trajectories, listed one by one: KL(P~^pi || P^pi) <= K_0 at the start.
 TEST(TrajectoryKl, BoundsTheDivergenceOfListedTrajectories) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const LearnedMixture learned = random_learned(seed);
-        const ErrorRecursion bound = divergence_recursion(learned, DivergenceTable(learned, Divergence::kl));
+        const ErrorRecursion bound =
+            detail::divergence_recursion(learned, detail::DivergenceTable(learned, Divergence::kl));
         Stream random = support::test_stream(seed, 42);
         for (int k = 0; k < 3; ++k) {
             const MixtureModel truth = support::random_member(learned, random, k == 2);
@@ -218,10 +220,10 @@ TEST(TrajectoryKl, MatchesAHandCalculation) {
     // U_1 = min(.2, 2 G) = .2; P~U = .2, max P U = .2, so
     // U_0 = min(.4, G) + min(2 * .2 + G/4, .2 + .2/(8 * 2 * 2)) = 1/6 + .20625.
     const ErrorRecursion cap{(Matrix(3, 2) << 2, 2, 1, 1, 0, 0).finished(), {0, 0, 0, 0}};
-    const DivergenceTable chis(learned, Divergence::chi_square);
+    const detail::DivergenceTable chis(learned, Divergence::chi_square);
     EXPECT_NEAR(chis.at(0, 0), 1.0 / 6, 1e-9);
-    const ErrorRecursion ltv =
-        total_variance_recursion(learned, deviations_of(learned), chis, cap, {.variance = 2, .growth = 1});
+    const ErrorRecursion ltv = detail::total_variance_recursion(learned, deviations_of(learned), chis, cap,
+                                                                {.variance = 2, .growth = 1});
     EXPECT_NEAR(ltv.values(1, 0), 0.2, 1e-9);
     EXPECT_NEAR(ltv.values(0, 0), 1.0 / 6 + 0.20625, 1e-9);
 }
@@ -235,11 +237,11 @@ TEST(TotalVariance, MatchesAHandCalculationOfBothWaysToGoOn) {
         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
     const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
-    const DivergenceTable chis(learned, Divergence::chi_square);
+    const detail::DivergenceTable chis(learned, Divergence::chi_square);
     const ErrorRecursion cap{(Matrix(3, 2) << 2, 2, 1, 1, 0, 0).finished(), {0, 0, 0, 0}};
     const auto first = [&](double c, double eta) {
-        return total_variance_recursion(learned, deviations_of(learned), chis, cap,
-                                        {.variance = c, .growth = eta})
+        return detail::total_variance_recursion(learned, deviations_of(learned), chis, cap,
+                                                {.variance = c, .growth = eta})
             .values(0, 0);
     };
     // c = 2, eta = 1: U = min(.2, 2 G) = .2; the set's way: .8 U + .2/(8 * 2 * 2), less than 2 * .12 + G/4.
@@ -249,7 +251,8 @@ TEST(TotalVariance, MatchesAHandCalculationOfBothWaysToGoOn) {
     EXPECT_NEAR(first(0.05, 0.6), 0.025 * g + 1.6 * 0.6 * 0.04 * g + g / 2.4, 1e-9);
     // The cut.
     const ErrorRecursion low{(Matrix(3, 2) << 0.1, 0, 0.05, 0, 0, 0).finished(), {0, 0, 0, 0}};
-    EXPECT_EQ(total_variance_recursion(learned, deviations_of(learned), chis, low, {}).values(0, 0), 0.1);
+    EXPECT_EQ(detail::total_variance_recursion(learned, deviations_of(learned), chis, low, {}).values(0, 0),
+              0.1);
 }
 
 // 250 models x 8 truths x 3 rewards x 3 policies: 1.8e4 value errors and 6e3 losses, every candidate.
@@ -295,14 +298,14 @@ TEST(RewardFreeCandidates, BoundTheErrorAtEveryStepAndState) {
         const Shape& shape = learned.shape();
         const DeviationTable deviations = deviations_of(learned);
         const ErrorRecursion trajectory =
-            trajectory_kl_recursion(learned, DivergenceTable(learned, Divergence::kl));
-        const ErrorRecursion hybrid = hybrid_recursion(learned, deviations, trajectory);
-        const DivergenceTable chis(learned, Divergence::chi_square);
+            detail::trajectory_kl_recursion(learned, detail::DivergenceTable(learned, Divergence::kl));
+        const ErrorRecursion hybrid = detail::hybrid_recursion(learned, deviations, trajectory);
+        const detail::DivergenceTable chis(learned, Divergence::chi_square);
         Stream random = support::test_stream(seed, 44);
         for (int k = 0; k < 8; ++k) {
             const double c = std::pow(10, 4 * sample_uniform(random) - 2), eta = std::pow(10, -c / 20);
-            const ErrorRecursion ltv =
-                total_variance_recursion(learned, deviations, chis, hybrid, {.variance = c, .growth = eta});
+            const ErrorRecursion ltv = detail::total_variance_recursion(learned, deviations, chis, hybrid,
+                                                                        {.variance = c, .growth = eta});
             const MixtureModel truth = support::random_member(learned, random, k % 4 == 3);
             const Reward reward = k % 2 == 0 ? support::random_reward(random, shape)
                                              : support::random_sparse_reward(random, shape, 0.4);
@@ -381,8 +384,8 @@ TEST(RewardFreeCandidates, LeaveOutDivergencesUnderMisspecification) {
     const LearnedMixture exact = random_learned(2);
     const LearnedMixture off(exact.model().shared_features(), exact.shape().horizon, exact.model().start(),
                              exact.homogeneous(), exact.sets(), exact.delta(), 0.01);
-    EXPECT_TRUE(DivergenceTable::applies(exact));
-    EXPECT_FALSE(DivergenceTable::applies(off));
+    EXPECT_TRUE(detail::DivergenceTable::applies(exact));
+    EXPECT_FALSE(detail::DivergenceTable::applies(off));
     EXPECT_EQ(certify_reward_free(off, deviations_of(off), all).candidates.size(), 3u);
 }
 

@@ -11,7 +11,7 @@
 #include "alidade/error.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade::confidence_set_test {
@@ -20,13 +20,13 @@ namespace {
 /// A set from random regression rows; `shift` pushes the estimate out of the simplex.
 ConfidenceSet random_set(std::uint64_t seed, Index d, double radius, double shift) {
     Stream random = support::test_stream(seed);
-    RidgeStatistics statistics(d - 1);
+    detail::RidgeStatistics statistics(d - 1);
     for (int t = 0; t < 30; ++t) {
         Vector x(d - 1);
         for (Index i = 0; i + 1 < d; ++i) x[i] = 0.5 * sample_normal(random);
         statistics.add(x.data(), 1, shift * sample_normal(random));
     }
-    return ConfidenceSet(ParameterSet::simplex(d), solve_ridge(statistics, 0.25), radius);
+    return ConfidenceSet(ParameterSet::simplex(d), detail::solve_ridge(statistics, 0.25), radius);
 }
 
 /// Members of the set: points of the simplex, drawn and kept if they are inside.
@@ -85,9 +85,9 @@ TEST(ConfidenceSet, SupportIsAboveTheBruteForceMaximumInThePlane) {
 
 TEST(ConfidenceSet, IsTheBallWhenTheSimplexDoesNotBind) {
     // Much data at the centre: the support is the closed form centre.f + radius |f| in the dual metric.
-    RidgeStatistics statistics(2);
+    detail::RidgeStatistics statistics(2);
     statistics.gram = 1e6 * Matrix::Identity(2, 2);
-    const ConfidenceSet set(ParameterSet::simplex(3), solve_ridge(statistics, 0.25), 2.0);
+    const ConfidenceSet set(ParameterSet::simplex(3), detail::solve_ridge(statistics, 0.25), 2.0);
     const Vector f = (Vector(3) << 1, 0, 0).finished();
     // The tangent part of e_1 has norm sqrt(2/3).
     EXPECT_NEAR(set.support(f), 1.0 / 3 + 2 * std::sqrt(2.0 / 3) / std::sqrt(1e6 + 0.25), 1e-12);
@@ -191,24 +191,24 @@ TEST(ConfidenceSet, RefusesADamagedRecord) {
 }
 
 TEST(ConfidenceSet, SaysThatTheEventFailedWhenItMissesTheSimplex) {
-    RidgeStatistics statistics(1);
+    detail::RidgeStatistics statistics(1);
     const double x = 1;
     statistics.add(&x, 1000, 5000.0);  // an estimate five lengths away from the segment
-    const RidgeEstimate estimate = solve_ridge(statistics, 0.25);
+    const detail::RidgeEstimate estimate = detail::solve_ridge(statistics, 0.25);
     EXPECT_THROW(ConfidenceSet(ParameterSet::simplex(2), estimate, 1.0), ModelContradiction);
     EXPECT_THROW(ConfidenceSet(ParameterSet::simplex(2), estimate, std::nan("")), InvalidArgument);
 }
 
 TEST(RegressionSets, UseTheLogDeterminantRadiusAndAVanishingBias) {
-    RidgeStatistics statistics(2);
+    detail::RidgeStatistics statistics(2);
     Stream random = support::test_stream(1);
     const auto features =
         support::random_features(random, {.shape = {4, 2, 3}, .features = 3, .successors = 3});
-    const auto prior = regression_sets(features, std::vector{statistics, statistics}, 0.1);
+    const auto prior = detail::regression_sets(features, std::vector{statistics, statistics}, 0.1);
     ASSERT_EQ(prior.size(), 2u);
     EXPECT_NEAR(prior[0].radius(), 0.5 * std::sqrt(2 * std::log(20.0)) + 0.5 * std::sqrt(2.0 / 3), 1e-12);
     statistics.gram = 1e4 * Matrix::Identity(2, 2);
-    const auto later = regression_sets(features, std::vector{statistics}, 0.1);
+    const auto later = detail::regression_sets(features, std::vector{statistics}, 0.1);
     // Bias: 0.25 * sqrt(2/3) / sqrt(1e4 + 0.25), as the precision is a multiple of the identity.
     const double log_det = 2 * std::log((1e4 + 0.25) / 0.25);
     EXPECT_NEAR(

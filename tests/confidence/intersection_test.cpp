@@ -49,7 +49,7 @@ TEST(Intersection, ContainsEveryCommonMember) {
             if (one.contains(weights) && two.contains(weights)) members.push_back(weights);
         }
         try {
-            const ConfidenceSet both = intersection(one, two);
+            const ConfidenceSet both = detail::intersection(one, two);
             ++met;
             for (const Vector& weights : members) EXPECT_TRUE(both.contains(weights)) << "seed " << seed;
             EXPECT_LE(log_volume(both), std::min(log_volume(one), log_volume(two)) + 1e-9);
@@ -70,7 +70,7 @@ TEST(Intersection, IsTheBestShareOfTwoIntervals) {
         return ConfidenceSet(simplex, estimate_with(Vector::Constant(1, centre), Matrix::Constant(1, 1, 4.0)),
                              2 * half);
     };
-    const ConfidenceSet both = intersection(interval(0.0, 0.3), interval(0.3, 0.28));
+    const ConfidenceSet both = detail::intersection(interval(0.0, 0.3), interval(0.3, 0.28));
     double least = 1;
     for (int k = 1; k < 1000; ++k) {
         const double a = k / 1000.0, one = a / 0.09, two = (1 - a) / 0.0784;
@@ -86,7 +86,7 @@ TEST(Intersection, IsTheBestShareOfTwoIntervals) {
 TEST(Intersection, OfASetWithItselfIsTheSet) {
     Stream random = support::test_stream(3, 42);
     const ConfidenceSet set = random_set(random, 4, 1);
-    EXPECT_NEAR(log_volume(intersection(set, set)), log_volume(set), 1e-6);
+    EXPECT_NEAR(log_volume(detail::intersection(set, set)), log_volume(set), 1e-6);
 }
 
 TEST(Intersection, OfSetsApartIsAContradiction) {
@@ -97,11 +97,11 @@ TEST(Intersection, OfSetsApartIsAContradiction) {
             estimate_with(simplex.space().coordinates(Vector::Unit(3, i)), 100 * Matrix::Identity(2, 2)),
             1.0);
     };
-    EXPECT_THROW(intersection(around(0), around(1)), ModelContradiction);
-    EXPECT_THROW(
-        intersection(around(0), ConfidenceSet(ParameterSet::simplex(2),
+    EXPECT_THROW(detail::intersection(around(0), around(1)), ModelContradiction);
+    EXPECT_THROW(detail::intersection(
+                     around(0), ConfidenceSet(ParameterSet::simplex(2),
                                               estimate_with(Vector::Zero(1), Matrix::Identity(1, 1)), 1.0)),
-        InvalidArgument);
+                 InvalidArgument);
 }
 
 // Two base models: sets are intervals of the first weight, and what they have in common is one, too.

@@ -10,7 +10,7 @@
 
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/likelihood.hpp"
+#include "alidade/theory/radii.hpp"
 #include "support/random_models.hpp"
 
 // Laws that a likelihood radius obeys exactly, so that one that is too small breaks them whatever its share
@@ -20,8 +20,8 @@ namespace alidade::likelihood_radius_test {
 namespace {
 
 /// Outcomes that are base models: f of outcome i is the i-th unit vector, and weights are probabilities.
-LikelihoodRows unit_rows(const std::vector<int>& counts) {
-    LikelihoodRows rows;
+detail::LikelihoodRows unit_rows(const std::vector<int>& counts) {
+    detail::LikelihoodRows rows;
     rows.features = static_cast<Index>(counts.size());
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
@@ -44,11 +44,11 @@ double predictions(const std::vector<int>& counts) {
     return sum - std::lgamma(total + half);
 }
 
-LikelihoodSet set_of(const std::vector<int>& counts, double delta, bool predicted) {
-    const std::vector<LikelihoodRows> rows{unit_rows(counts)};
-    LikelihoodSetOptions options{.delta = delta};
+detail::LikelihoodSet set_of(const std::vector<int>& counts, double delta, bool predicted) {
+    const std::vector<detail::LikelihoodRows> rows{unit_rows(counts)};
+    detail::LikelihoodSetOptions options{.delta = delta};
     if (predicted) options.predicted = {predictions(counts)};
-    return likelihood_sets(rows, options)[0];
+    return detail::likelihood_sets(rows, options)[0];
 }
 
 /// Calls `visit(counts, sequences)` for all counts of t outcomes of d kinds, and how many sequences have
@@ -77,7 +77,7 @@ TEST(LikelihoodRadius, LeavesNoMoreThanOneToAllSequencesTogether) {
         for (int t = 1; t <= 9 - d; ++t) {
             double closed_form = 0, determinant = 0, predicted = 0, smaller = 0;
             for_each_count(d, t, [&](const std::vector<int>& counts, double sequences) {
-                const LikelihoodSet set = set_of(counts, 0.1, true);
+                const detail::LikelihoodSet set = set_of(counts, 0.1, true);
                 double best = 0;  // L(theta~)
                 for (std::size_t i = 0; i < counts.size(); ++i)
                     if (counts[i] > 0) best += counts[i] * std::log(set.fit.weights[static_cast<Index>(i)]);
@@ -115,11 +115,11 @@ double miss_probability(double p, double delta, int last, bool predicted, double
             double& mass = next[static_cast<std::size_t>(k)];
             if (mass == 0) continue;
             const std::vector<int> counts{k, t - k};
-            const LikelihoodSet set = set_of(counts, delta, predicted);
-            const LikelihoodRows rows = unit_rows(counts);
-            const bool inside =
-                share == 1 ? contains(rows, set, truth)
-                           : log_likelihood_ratio(rows, set.fit.weights, truth) <= share * set.allowance;
+            const detail::LikelihoodSet set = set_of(counts, delta, predicted);
+            const detail::LikelihoodRows rows = unit_rows(counts);
+            const bool inside = share == 1 ? contains(rows, set, truth)
+                                           : detail::log_likelihood_ratio(rows, set.fit.weights, truth) <=
+                                                 share * set.allowance;
             if (inside) continue;
             missed += mass;
             mass = 0;
@@ -159,8 +159,8 @@ TEST(LikelihoodRadius, LosesTheTruthWithAtMostItsProbabilityExactly) {
 }
 
 /// Rows of any kind: f has d numbers in (0, 1), each seen a few times.
-LikelihoodRows random_rows(Stream& random, Index d, Index size, double repeats) {
-    LikelihoodRows rows;
+detail::LikelihoodRows random_rows(Stream& random, Index d, Index size, double repeats) {
+    detail::LikelihoodRows rows;
     rows.features = d;
     for (Index k = 0; k < size; ++k) {
         for (Index i = 0; i < d; ++i) rows.rows.push_back(0.05 + 0.9 * sample_uniform(random));
@@ -175,27 +175,27 @@ TEST(LikelihoodRadius, IsTheLeastRegretAndThePricesOfItsChoiceAndOfDelta) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         Stream random = support::test_stream(seed, 90);
         const double delta = std::pow(10.0, -1 - static_cast<double>(seed % 4));
-        std::vector<LikelihoodRows> rows;
+        std::vector<detail::LikelihoodRows> rows;
         const auto sets = static_cast<std::size_t>(1 + sample_index(random, 4));
         for (std::size_t k = 0; k < sets; ++k)
             rows.push_back(random_rows(random, 2 + sample_index(random, 3), 6, 100));
-        LikelihoodSetOptions options{.delta = delta};
+        detail::LikelihoodSetOptions options{.delta = delta};
         const double shares = std::log(static_cast<double>(sets) / delta);
-        for (const LikelihoodSet& set : likelihood_sets(rows, options))
+        for (const detail::LikelihoodSet& set : detail::likelihood_sets(rows, options))
             EXPECT_NEAR(set.allowance, std::min(set.regret_kt, set.regret_det) + std::log(2.0) + shares,
                         1e-7);
         // Predictions with the regret 1.5, and so good that they are the least: below zero there is nothing.
         for (const double regret : {1.5, 0.01}) {
             options.predicted.clear();
-            for (const LikelihoodRows& step : rows) {
-                const Vector best = maximise_likelihood(step).weights;
+            for (const detail::LikelihoodRows& step : rows) {
+                const Vector best = detail::maximise_likelihood(step).weights;
                 double sum = 0;
                 for (Index k = 0; k < step.size(); ++k)
                     sum += step.counts[static_cast<std::size_t>(k)] *
                            std::log(Eigen::Map<const Vector>(step.row(k), step.features).dot(best));
                 options.predicted.push_back(sum - regret);
             }
-            for (const LikelihoodSet& set : likelihood_sets(rows, options)) {
+            for (const detail::LikelihoodSet& set : detail::likelihood_sets(rows, options)) {
                 EXPECT_NEAR(set.regret_preq, regret, 1e-7);
                 EXPECT_NEAR(set.allowance,
                             std::min({set.regret_kt, set.regret_det, regret}) + std::log(3.0) + shares, 1e-7);
@@ -205,7 +205,7 @@ TEST(LikelihoodRadius, IsTheLeastRegretAndThePricesOfItsChoiceAndOfDelta) {
 }
 
 /// argmax of L + mu sum ln theta_i by expectation maximisation, which needs no derivative.
-Vector smoothed_maximiser(const LikelihoodRows& rows, double mu) {
+Vector smoothed_maximiser(const detail::LikelihoodRows& rows, double mu) {
     const Index d = rows.features;
     Vector weights = Vector::Constant(d, 1.0 / static_cast<double>(d));
     for (int step = 0; step < 20'000; ++step) {
@@ -235,7 +235,8 @@ Matrix helmert(Index d) {
 
 /// Lemma 3 of docs/algorithms/likelihood.md as it is written, less L(theta): the lower bound of ln of the
 /// uniform mixture over exp(L(theta)).
-double lemma_3(const LikelihoodRows& rows, const Vector& theta, const Vector& c, double r0, double rho2) {
+double lemma_3(const detail::LikelihoodRows& rows, const Vector& theta, const Vector& c, double r0,
+               double rho2) {
     const Index d = rows.features, n = d - 1;
     const Matrix basis = helmert(d);
     const auto size = static_cast<double>(n);
@@ -268,15 +269,16 @@ TEST(DeterminantRegret, IsTheBestOfItsLemma) {
         Stream random = support::test_stream(seed, 91);
         const Index d = 2 + static_cast<Index>(seed % 3);
         const auto n = static_cast<double>(d - 1);
-        const LikelihoodRows rows = random_rows(random, d, 5, std::pow(10.0, static_cast<double>(seed % 4)));
-        const Vector theta = maximise_likelihood(rows).weights;
+        const detail::LikelihoodRows rows =
+            random_rows(random, d, 5, std::pow(10.0, static_cast<double>(seed % 4)));
+        const Vector theta = detail::maximise_likelihood(rows).weights;
         for (const bool thorough : {false, true}) {
             double best = -std::numeric_limits<double>::infinity();
             for (const double mu : thorough ? std::vector{0.5, 1.0, 2.0} : std::vector{1.0})
                 for (const double r0 : thorough ? std::vector{0.3, 0.6, 0.85} : std::vector{0.6, 0.85})
                     for (const double rho2 : thorough ? std::vector{n / 2, n, n + 2} : std::vector{n, n + 2})
                         best = std::max(best, lemma_3(rows, theta, smoothed_maximiser(rows, mu), r0, rho2));
-            EXPECT_NEAR(determinant_regret(rows, theta, thorough), -best, 1e-6) << "seed " << seed;
+            EXPECT_NEAR(detail::determinant_regret(rows, theta, thorough), -best, 1e-6) << "seed " << seed;
         }
     }
 }
@@ -286,7 +288,7 @@ TEST(DeterminantRegret, IsTheBestOfItsLemma) {
 TEST(LikelihoodSets, NearlyFillTheirEllipsoidsWithManyData) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         Stream random = support::test_stream(seed, 92);
-        LikelihoodRows rows = random_rows(random, 2, 8, 1);
+        detail::LikelihoodRows rows = random_rows(random, 2, 8, 1);
         // In the proportions of the weights (.4, .6), so that the best ones are inside.
         rows.observations = 0;
         for (Index k = 0; k < rows.size(); k += 2) {
@@ -299,7 +301,7 @@ TEST(LikelihoodSets, NearlyFillTheirEllipsoidsWithManyData) {
                 rows.observations += count;
             }
         }
-        const LikelihoodSet set = likelihood_sets(std::vector{rows}, {})[0];
+        const detail::LikelihoodSet set = detail::likelihood_sets(std::vector{rows}, {})[0];
         for (const Index corner : {0, 1}) {
             double low = 0, high = 1;
             const Vector centre = set.fit.weights, away = Vector::Unit(2, corner) - centre;
@@ -319,8 +321,8 @@ TEST(LikelihoodSets, NearlyFillTheirEllipsoidsWithManyData) {
 // model has its whole weight. That term a tenth too large has it 4 of 100 outside.
 TEST(LikelihoodSets, NearlyFillTheirEllipsoidsWhereABaseModelIsExcluded) {
     for (const double n : {1e4, 1e6}) {
-        const LikelihoodRows rows{2, {1, 0.5}, {n}, n};
-        const LikelihoodSet set = likelihood_sets(std::vector{rows}, {})[0];
+        const detail::LikelihoodRows rows{2, {1, 0.5}, {n}, n};
+        const detail::LikelihoodSet set = detail::likelihood_sets(std::vector{rows}, {})[0];
         const double end = 2 * -std::expm1(-set.allowance / n);
         const double depth = set.ellipsoid.depth((Vector(2) << 1 - end, end).finished());
         EXPECT_LE(depth, 1 + 1e-6) << n;
@@ -332,9 +334,9 @@ TEST(LikelihoodSets, NearlyFillTheirEllipsoidsWhereABaseModelIsExcluded) {
 // not begun, the best ones gain what the gap says, less a part in two hundred.
 TEST(LikelihoodFit, MeasuresAGapThatNearlyAlikeModelsReach) {
     const double n = 1000, apart = 0.01;
-    const LikelihoodRows rows{2, {0.5 * (1 + apart), 0.5 * (1 - apart)}, {n}, n};
+    const detail::LikelihoodRows rows{2, {0.5 * (1 + apart), 0.5 * (1 - apart)}, {n}, n};
     const Vector even = Vector::Constant(2, 0.5);
-    const LikelihoodFit fit = maximise_likelihood(rows, {.steps = 0}, even);
+    const detail::LikelihoodFit fit = detail::maximise_likelihood(rows, {.steps = 0}, even);
     const double gained = n * std::log1p(apart);
     EXPECT_GE(fit.gap, gained);
     EXPECT_LE(fit.gap, 1.01 * gained);

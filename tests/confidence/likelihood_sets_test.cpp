@@ -7,7 +7,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/likelihood.hpp"
+#include "alidade/theory/radii.hpp"
 #include "support/effort.hpp"
 #include "support/pinned_failures.hpp"
 #include "support/random_models.hpp"
@@ -23,8 +23,9 @@ Counts uniform_data(const Problem& problem, std::int64_t episodes, std::uint64_t
 }
 
 /// What uniform actions show of every learned step.
-std::vector<LikelihoodRows> uniform_rows(const Problem& problem, std::int64_t episodes, std::uint64_t seed) {
-    return likelihood_rows(problem.features(), uniform_data(problem, episodes, seed), false);
+std::vector<detail::LikelihoodRows> uniform_rows(const Problem& problem, std::int64_t episodes,
+                                                 std::uint64_t seed) {
+    return detail::likelihood_rows(problem.features(), uniform_data(problem, episodes, seed), false);
 }
 
 Problem garnet(Index features, int seed) {
@@ -33,13 +34,13 @@ Problem garnet(Index features, int seed) {
 }
 
 /// log of the mean of exp(L(theta) - L(reference)) over the segment of two weights, by Simpson's rule.
-double exact_mixture(const LikelihoodRows& rows, const Vector& reference) {
+double exact_mixture(const detail::LikelihoodRows& rows, const Vector& reference) {
     const int n = 4000;
     double sum = 0;
     for (int k = 1; k < n; ++k) {
         const double x = static_cast<double>(k) / n;
         const Vector weights = (Vector(2) << x, 1 - x).finished();
-        sum += (k % 2 == 0 ? 2.0 : 4.0) * std::exp(-log_likelihood_ratio(rows, reference, weights));
+        sum += (k % 2 == 0 ? 2.0 : 4.0) * std::exp(-detail::log_likelihood_ratio(rows, reference, weights));
     }
     return std::log(sum / (3 * n));
 }
@@ -50,12 +51,12 @@ TEST(DeterminantRegret, IsAboveThatOfTheExactMixture) {
     int cases = 0;
     for (int seed = 1; seed <= 8; ++seed)
         for (const std::int64_t episodes : {3, 30, 300, 3000})
-            for (const LikelihoodRows& rows : uniform_rows(garnet(2, seed), episodes, 1)) {
-                const Vector weights = maximise_likelihood(rows).weights;
+            for (const detail::LikelihoodRows& rows : uniform_rows(garnet(2, seed), episodes, 1)) {
+                const Vector weights = detail::maximise_likelihood(rows).weights;
                 const double exact = -exact_mixture(rows, weights);
                 for (const bool thorough : {false, true})
-                    EXPECT_GE(determinant_regret(rows, weights, thorough), exact - 1e-6);
-                total += determinant_regret(rows, weights, true) - exact;
+                    EXPECT_GE(detail::determinant_regret(rows, weights, thorough), exact - 1e-6);
+                total += detail::determinant_regret(rows, weights, true) - exact;
                 ++cases;
             }
     EXPECT_LT(total / cases, 0.8);
@@ -67,7 +68,7 @@ TEST(LikelihoodSets, LieInTheirEllipsoids) {
     for (int seed = 1; seed <= 10; ++seed)
         for (const std::int64_t episodes : {1, 10, 100, 1000, 10'000}) {
             const auto rows = uniform_rows(garnet(3 + seed % 3, seed), episodes, 2);
-            const auto sets = likelihood_sets(rows, {});
+            const auto sets = detail::likelihood_sets(rows, {});
             Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 43);
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const Vector centre = sets[k].fit.weights;
@@ -99,7 +100,7 @@ TEST(LikelihoodSets, ShrinkWithDataAndKeepTheTruth) {
         bool covered = true;
         for (const std::int64_t episodes : {30, 300, 3000, 30'000}) {
             const auto rows = uniform_rows(problem, episodes, static_cast<std::uint64_t>(seed));
-            const auto sets = likelihood_sets(rows, {});
+            const auto sets = detail::likelihood_sets(rows, {});
             for (std::size_t k = 0; k < sets.size(); ++k)
                 covered = covered && contains(rows[k], sets[k], problem.truth()->row(static_cast<Index>(k)));
             const double volume = 1 / sets[0].ellipsoid.estimate().factor.diagonal().prod();
@@ -118,7 +119,7 @@ TEST(LikelihoodSupport, IsTheEndOfTheIntervalOfTwoWeights) {
     for (int seed = 1; seed <= 6; ++seed)
         for (const std::int64_t episodes : {5, 50, 5000}) {
             const auto rows = uniform_rows(garnet(2, seed), episodes, 3);
-            const auto sets = likelihood_sets(rows, {});
+            const auto sets = detail::likelihood_sets(rows, {});
             for (std::size_t k = 0; k < rows.size(); ++k)
                 for (const double sign : {1.0, -1.0}) {
                     const Vector corner = Vector::Unit(2, sign > 0 ? 0 : 1), centre = sets[k].fit.weights;
@@ -129,7 +130,8 @@ TEST(LikelihoodSupport, IsTheEndOfTheIntervalOfTwoWeights) {
                             middle;
                     }
                     const double exact = sign * (centre + low * (corner - centre))[0];
-                    const SupportBracket found = likelihood_support(rows[k], sets[k], std::vector{sign, 0.0});
+                    const SupportBracket found =
+                        detail::likelihood_support(rows[k], sets[k], std::vector{sign, 0.0});
                     EXPECT_GE(found.upper, exact - 1e-12);
                     EXPECT_LE(found.lower, exact + 1e-9);
                     EXPECT_LE(found.upper - found.lower, 1e-5);
@@ -141,13 +143,13 @@ TEST(LikelihoodSupport, IsAboveEveryMemberAndBelowTheEllipsoids) {
     for (int seed = 1; seed <= 6; ++seed)
         for (const std::int64_t episodes : {10, 300, 10'000}) {
             const auto rows = uniform_rows(garnet(4, seed), episodes, 4);
-            const auto sets = likelihood_sets(rows, {});
+            const auto sets = detail::likelihood_sets(rows, {});
             Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 44);
             for (int trial = 0; trial < 6; ++trial) {
                 std::vector<double> direction(4);
                 for (double& value : direction) value = sample_normal(random);
                 const Eigen::Map<const Vector> goal(direction.data(), 4);
-                const SupportBracket found = likelihood_support(rows[0], sets[0], direction);
+                const SupportBracket found = detail::likelihood_support(rows[0], sets[0], direction);
                 EXPECT_EQ(found.status, SupportStatus::converged);
                 EXPECT_LE(found.lower, found.upper);
                 EXPECT_TRUE(contains(rows[0], sets[0], found.witness));
@@ -166,8 +168,8 @@ TEST(LikelihoodSupport, IsAboveEveryMemberAndBelowTheEllipsoids) {
 }
 
 /// The largest total variation of a pair over the ellipsoid over that over the convex set itself.
-double width_ratio(const FeatureMap& features, const LikelihoodRows& rows, const LikelihoodSet& set,
-                   Index pair) {
+double width_ratio(const FeatureMap& features, const detail::LikelihoodRows& rows,
+                   const detail::LikelihoodSet& set, Index pair) {
     const Index d = features.features(), m = features.successors(pair);
     double exact = 0, outer = 0;
     for (std::uint32_t subset = 1; subset + 1 < (1U << m); ++subset) {
@@ -183,8 +185,8 @@ double width_ratio(const FeatureMap& features, const LikelihoodRows& rows, const
         outer = std::max(outer, reached);
         // The ellipsoid contains the set, so what it leaves below the largest so far cannot be more.
         if (reached <= exact) continue;
-        exact =
-            std::max(exact, likelihood_support(rows, set, direction, 1e-4).lower - goal.dot(set.fit.weights));
+        exact = std::max(
+            exact, detail::likelihood_support(rows, set, direction, 1e-4).lower - goal.dot(set.fit.weights));
     }
     return outer / exact;
 }
@@ -196,7 +198,7 @@ TEST(LikelihoodSets, HaveEllipsoidsThatAreLittleLarger) {
         const Problem problem = make_builtin("builtin:garnet?horizon=5&concentration=1&seed=1&" + sizes);
         for (const auto& [episodes, allowed] : {std::pair{1000, 1.15}, {10'000, 1.06}}) {
             const auto rows = uniform_rows(problem, episodes, 1);
-            const auto sets = likelihood_sets(rows, {.thorough = true});
+            const auto sets = detail::likelihood_sets(rows, {.thorough = true});
             double total = 0;
             int pairs = 0;
             for (std::size_t k = 0; k < 2; ++k)
@@ -221,14 +223,14 @@ TEST(LikelihoodSets, PoolHomogeneousSteps) {
     parts.truth = parts.truth->topRows(1).eval();
     const Problem problem(parts);
     const Counts counts = uniform_data(problem, 1000, 1);
-    const auto apart = likelihood_rows(problem.features(), counts, false),
-               pooled = likelihood_rows(problem.features(), counts, true);
+    const auto apart = detail::likelihood_rows(problem.features(), counts, false),
+               pooled = detail::likelihood_rows(problem.features(), counts, true);
     ASSERT_EQ(pooled.size(), 1u);
     double observations = 0;
-    for (const LikelihoodRows& rows : apart) observations += rows.observations;
+    for (const detail::LikelihoodRows& rows : apart) observations += rows.observations;
     EXPECT_EQ(pooled[0].observations, observations);
     // One set, so all of delta.
-    const double shared = likelihood_sets(pooled, {})[0].allowance;
+    const double shared = detail::likelihood_sets(pooled, {})[0].allowance;
     EXPECT_LT(shared, likelihood_allowance(mixture_regret(observations, 3), 2, 1, 0.1) + 1e-6);
 }
 

@@ -336,8 +336,8 @@ TEST(PolytopeProjection, FindsContradictionsOfSeveralEntriesAtOnce) {
 TEST(PolytopeProjection, KeepsTheFailureOfTheConfidenceEventApart) {
     const support::HardInstance hard(4, 5, 1e3);
     const ParameterSet parameters = ParameterSet::of(hard.map(2));
-    RidgeStatistics statistics(3);
-    RidgeEstimate estimate = solve_ridge(statistics, 1.0);
+    detail::RidgeStatistics statistics(3);
+    detail::RidgeEstimate estimate = detail::solve_ridge(statistics, 1.0);
     estimate.coordinates = Vector::Constant(3, 50.0);
     const double residual = project(parameters, estimate.coordinates, estimate.factor).residual;
     EXPECT_THROW(ConfidenceSet(parameters, estimate, 0.9 * residual), ModelContradiction);

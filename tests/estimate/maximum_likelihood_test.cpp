@@ -12,9 +12,9 @@ namespace alidade::maximum_likelihood_test {
 namespace {
 
 /// Rows of random laws, seen as often as weights from Dirichlet(concentration) would have it.
-LikelihoodRows random_rows(std::uint64_t seed, Index d, double concentration, double visits) {
+detail::LikelihoodRows random_rows(std::uint64_t seed, Index d, double concentration, double visits) {
     Stream random = support::test_stream(seed, 41);
-    LikelihoodRows rows;
+    detail::LikelihoodRows rows;
     rows.features = d;
     const auto truth = sample_dirichlet(random, d, concentration);
     for (int pair = 0; pair < 6; ++pair) {
@@ -34,7 +34,7 @@ LikelihoodRows random_rows(std::uint64_t seed, Index d, double concentration, do
 }
 
 /// The EM algorithm of mixture weights: slow, and monotone without any step size.
-Vector by_expectation_maximisation(const LikelihoodRows& rows, int rounds) {
+Vector by_expectation_maximisation(const detail::LikelihoodRows& rows, int rounds) {
     const Index d = rows.features;
     Vector weights = Vector::Constant(d, 1.0 / static_cast<double>(d));
     for (int round = 0; round < rounds; ++round) {
@@ -51,12 +51,12 @@ Vector by_expectation_maximisation(const LikelihoodRows& rows, int rounds) {
 TEST(MaximumLikelihood, AgreesWithExpectationMaximisation) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const Index d = 2 + static_cast<Index>(seed % 4);
-        const LikelihoodRows rows = random_rows(seed, d, seed % 2 == 0 ? 1.0 : 0.2, 200);
-        const LikelihoodFit fit = maximise_likelihood(rows);
+        const detail::LikelihoodRows rows = random_rows(seed, d, seed % 2 == 0 ? 1.0 : 0.2, 200);
+        const detail::LikelihoodFit fit = detail::maximise_likelihood(rows);
         const Vector other = by_expectation_maximisation(rows, 3000);
         // Neither is better by more than what EM still lacks, and the gap says so of ours.
-        EXPECT_GE(log_likelihood_ratio(rows, fit.weights, other), -1e-4) << "seed " << seed;
-        EXPECT_LE(log_likelihood_ratio(rows, other, fit.weights), fit.gap);
+        EXPECT_GE(detail::log_likelihood_ratio(rows, fit.weights, other), -1e-4) << "seed " << seed;
+        EXPECT_LE(detail::log_likelihood_ratio(rows, other, fit.weights), fit.gap);
         EXPECT_LE(fit.gap, 2e-6 * static_cast<double>(d) + 1e-9);
         EXPECT_NEAR(fit.weights.sum(), 1, 1e-12);
         EXPECT_GT(fit.weights.minCoeff(), 0);
@@ -66,14 +66,14 @@ TEST(MaximumLikelihood, AgreesWithExpectationMaximisation) {
 // By concavity: no weights are better than the gap allows, wherever the fit stopped.
 TEST(MaximumLikelihood, MeasuresAGapThatHoldsWhereverItStops) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        const LikelihoodRows rows = random_rows(seed, 4, 0.5, 50);
+        const detail::LikelihoodRows rows = random_rows(seed, 4, 0.5, 50);
         for (const Index steps : {1, 2, 5, 200}) {
-            const LikelihoodFit fit = maximise_likelihood(rows, {.steps = steps});
+            const detail::LikelihoodFit fit = detail::maximise_likelihood(rows, {.steps = steps});
             Stream random = support::test_stream(seed, 42);
             for (int trial = 0; trial < 50; ++trial) {
                 const auto point = sample_dirichlet(random, 4, trial % 2 == 0 ? 1.0 : 0.1);
                 const Eigen::Map<const Vector> weights(point.data(), 4);
-                EXPECT_LE(log_likelihood_ratio(rows, weights, fit.weights), fit.gap);
+                EXPECT_LE(detail::log_likelihood_ratio(rows, weights, fit.weights), fit.gap);
             }
         }
     }
@@ -81,10 +81,10 @@ TEST(MaximumLikelihood, MeasuresAGapThatHoldsWhereverItStops) {
 
 TEST(MaximumLikelihood, IsTheSameFromAWarmStart) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        const LikelihoodRows rows = random_rows(seed, 5, 0.5, 1e5);
-        const LikelihoodFit cold = maximise_likelihood(rows);
+        const detail::LikelihoodRows rows = random_rows(seed, 5, 0.5, 1e5);
+        const detail::LikelihoodFit cold = detail::maximise_likelihood(rows);
         const Vector start = 0.9 * cold.weights + Vector::Constant(5, 0.02);
-        const LikelihoodFit warm = maximise_likelihood(rows, {}, start);
+        const detail::LikelihoodFit warm = detail::maximise_likelihood(rows, {}, start);
         EXPECT_LT((warm.weights - cold.weights).norm(), 1e-7);
         EXPECT_LE(warm.steps, cold.steps);
     }
@@ -92,16 +92,17 @@ TEST(MaximumLikelihood, IsTheSameFromAWarmStart) {
 
 // By hand: f = (1, 0) twice and (0, 1) once: theta = (2/3, 1/3).
 TEST(MaximumLikelihood, CountsWhatOnlyOneModelCanProduce) {
-    const LikelihoodRows rows{2, {1, 0, 0, 1}, {2, 1}, 3};
-    EXPECT_NEAR(maximise_likelihood(rows).weights[0], 2.0 / 3, 1e-6);
-    EXPECT_NEAR(log_likelihood_ratio(rows, Vector::Constant(2, 0.5), (Vector(2) << 0.25, 0.75).finished()),
-                2 * std::log(2.0) + std::log(2.0 / 3), 1e-12);
+    const detail::LikelihoodRows rows{2, {1, 0, 0, 1}, {2, 1}, 3};
+    EXPECT_NEAR(detail::maximise_likelihood(rows).weights[0], 2.0 / 3, 1e-6);
+    EXPECT_NEAR(
+        detail::log_likelihood_ratio(rows, Vector::Constant(2, 0.5), (Vector(2) << 0.25, 0.75).finished()),
+        2 * std::log(2.0) + std::log(2.0 / 3), 1e-12);
 }
 
 TEST(MaximumLikelihood, RefusesSignedFeaturesAndBadStarts) {
-    const LikelihoodRows rows{2, {1, 0, 0, 1}, {2, 1}, 3};
-    EXPECT_THROW(maximise_likelihood(rows, {}, Vector::Zero(2)), InvalidArgument);
-    EXPECT_THROW(maximise_likelihood(rows, {.barrier = 0}), InvalidArgument);
+    const detail::LikelihoodRows rows{2, {1, 0, 0, 1}, {2, 1}, 3};
+    EXPECT_THROW(detail::maximise_likelihood(rows, {}, Vector::Zero(2)), InvalidArgument);
+    EXPECT_THROW(detail::maximise_likelihood(rows, {.barrier = 0}), InvalidArgument);
 }
 
 }  // namespace

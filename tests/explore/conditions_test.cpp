@@ -19,7 +19,7 @@ Task garnet_task(int seed = 5) {
 }
 
 Knowledge by_likelihood(const Task& task, const Counts& counts) {
-    return likelihood_knowledge(task, counts, {});
+    return detail::likelihood_knowledge(task, counts, {});
 }
 
 void expect_says(const auto& attempt, const std::string& what) {
@@ -41,10 +41,10 @@ TEST(KnowledgeConditions, LikelihoodKnowsOfNoMisspecification) {
         task.misspecification = off;
         expect_says([&] { by_likelihood(task, counts); }, "misspecification");
         expect_says([&] { learn(task, counts); }, "misspecification");
-        expect_says([&] { recompute(task, likelihood_evidence(counts), alone); }, "misspecification");
+        expect_says([&] { recompute(task, detail::likelihood_evidence(counts), alone); }, "misspecification");
         Snapshot parts;
         parts.add("regression.", Explorer(garnet_task(), {.algorithm = "hoeffding"}).evidence());
-        parts.add("likelihood.", likelihood_evidence(counts));
+        parts.add("likelihood.", detail::likelihood_evidence(counts));
         expect_says([&] { recompute(task, parts, both); }, "misspecification");
     }
 }
@@ -71,17 +71,18 @@ TEST(KnowledgeConditions, CountsMustBeOfTheTask) {
 
 TEST(KnowledgeConditions, ARegressionMustBeOfTheTask) {
     Task task = garnet_task();
-    const ValueRegression exact = value_regression(task, 0.1);
+    const detail::ValueRegression exact = detail::value_regression(task, 0.1);
     const WidthTable widths(exact.sets(), *task.features);
-    const std::vector<RegressionSet> sets =
-        exact.solve(std::vector<RidgeStatistics>(at(exact.sets()), RidgeStatistics(exact.dimension())));
-    EXPECT_NO_THROW(regression_knowledge(task, exact, sets, widths, 0));
+    const std::vector<detail::RegressionSet> sets = exact.solve(
+        std::vector<detail::RidgeStatistics>(at(exact.sets()), detail::RidgeStatistics(exact.dimension())));
+    EXPECT_NO_THROW(detail::regression_knowledge(task, exact, sets, widths, 0));
     task.misspecification = 0.1;
-    expect_says([&] { regression_knowledge(task, exact, sets, widths, 0); }, "another task");
-    expect_says([&] { regression_knowledge(garnet_task(6), exact, sets, widths, 0); }, "another task");
+    expect_says([&] { detail::regression_knowledge(task, exact, sets, widths, 0); }, "another task");
+    expect_says([&] { detail::regression_knowledge(garnet_task(6), exact, sets, widths, 0); },
+                "another task");
     for (const double off : {-0.1, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
         task.misspecification = off;
-        expect_says([&] { value_regression(task, 0.1); }, "misspecification");
+        expect_says([&] { detail::value_regression(task, 0.1); }, "misspecification");
     }
 }
 

@@ -87,12 +87,13 @@ TEST(Explorer, UsesTheSetsThatWereAskedFor) {
     const auto [counts, evidence] = run("likelihood,regression");
     ASSERT_TRUE(std::ranges::equal(own_counts.values(), counts.values()));
     EXPECT_EQ(evidence.numbers.at("regression.gram"), own.numbers.at("gram"));
-    EXPECT_EQ(evidence.integers.at("likelihood.counts"), likelihood_evidence(counts).integers.at("counts"));
+    EXPECT_EQ(evidence.integers.at("likelihood.counts"),
+              detail::likelihood_evidence(counts).integers.at("counts"));
     // Half of delta each, and the least of three certificates.
     const SourceSetting half{.task = task, .delta = 0.05};  // by the sources themselves, which share nothing
     const Knowledge regression = make_source({"regression", {}}, half)->recompute(own);
     const Knowledge likelihood =
-        make_source({"likelihood", {}}, half)->recompute(likelihood_evidence(counts));
+        make_source({"likelihood", {}}, half)->recompute(detail::likelihood_evidence(counts));
     const double by_regression = regression.certificate.bound, by_likelihood = likelihood.certificate.bound;
     const Knowledge both =
         recompute(task, evidence, {.algorithm = "hoeffding", .confidence = "regression,likelihood"});
@@ -103,7 +104,7 @@ TEST(Explorer, UsesTheSetsThatWereAskedFor) {
         const ConfidenceSet &one = regression.mixture().sets()[k], &other = likelihood.mixture().sets()[k];
         const double found = both.mixture().sets()[k].radius();
         EXPECT_TRUE(found == one.radius() || found == other.radius() ||
-                    found == intersection(one, other).radius());
+                    found == detail::intersection(one, other).radius());
     }
 }
 

@@ -63,10 +63,11 @@ Case random_case(std::uint64_t seed, Index states, Index d, Index successors) {
     return result;
 }
 
-constexpr FisherBonus kinds[] = {FisherBonus::sqrt, FisherBonus::gain, FisherBonus::leverage};
+constexpr detail::FisherBonus kinds[] = {detail::FisherBonus::sqrt, detail::FisherBonus::gain,
+                                         detail::FisherBonus::leverage};
 constexpr double allowance = 7.5, scale = 2.5;
 
-portable::FisherNumbers run(const Case& given, FisherBonus bonus, detail::LaneWidth width,
+portable::FisherNumbers run(const Case& given, detail::FisherBonus bonus, detail::LaneWidth width,
                             Index pairs_a_part) {
     const detail::FisherPass pass(*given.features, given.tangent);
     const Index pairs = given.features->pairs();
@@ -80,17 +81,17 @@ portable::FisherNumbers run(const Case& given, FisherBonus bonus, detail::LaneWi
     return numbers;
 }
 
-void for_cases(const std::function<void(const Case&, FisherBonus, std::uint64_t)>& check) {
+void for_cases(const std::function<void(const Case&, detail::FisherBonus, std::uint64_t)>& check) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const Case given = random_case(seed, 7 + static_cast<Index>(seed % 4) * 12,
                                        1 + static_cast<Index>(seed % 14), 1 + static_cast<Index>(seed % 6));
-        for (const FisherBonus bonus : kinds) check(given, bonus, seed);
+        for (const detail::FisherBonus bonus : kinds) check(given, bonus, seed);
     }
 }
 
 TEST(FisherPass, GivesTheSameBitsByAllVectorsInPartsAndWithoutVectors) {
     ASSERT_TRUE(portable::without_vectors());
-    for_cases([](const Case& given, FisherBonus bonus, std::uint64_t seed) {
+    for_cases([](const Case& given, detail::FisherBonus bonus, std::uint64_t seed) {
         const auto fallback = portable::fisher_pass(*given.features, given.tangent, given.weights,
                                                     given.factor, bonus, allowance, scale, given.next);
         for (const detail::LaneWidth width : support::lane_widths()) {
@@ -103,7 +104,7 @@ TEST(FisherPass, GivesTheSameBitsByAllVectorsInPartsAndWithoutVectors) {
 // Eigen adds two numbers at a time on x86-64 without AVX, as the pass does everywhere; elsewhere it is the
 // order of sums that differs, and nothing else.
 TEST(FisherPass, IsThePassPairByPair) {
-    for_cases([](const Case& given, FisherBonus bonus, std::uint64_t seed) {
+    for_cases([](const Case& given, detail::FisherBonus bonus, std::uint64_t seed) {
         const auto found = run(given, bonus, detail::widest_lanes(), given.features->pairs());
         const auto expected = support::plain_bonuses(*given.features, given.tangent, given.weights,
                                                      given.factor, bonus, allowance);
@@ -137,9 +138,9 @@ TEST(FisherPass, IsTheInformationOfAVisit) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Case given = random_case(seed, 6, 2 + static_cast<Index>(seed % 4), 4);
         const Index p = given.factor.rows();
-        const auto gain = run(given, FisherBonus::gain, detail::widest_lanes(), 8).bonus;
-        const auto leverage = run(given, FisherBonus::leverage, detail::widest_lanes(), 8).bonus;
-        const auto root = run(given, FisherBonus::sqrt, detail::widest_lanes(), 8).bonus;
+        const auto gain = run(given, detail::FisherBonus::gain, detail::widest_lanes(), 8).bonus;
+        const auto leverage = run(given, detail::FisherBonus::leverage, detail::widest_lanes(), 8).bonus;
+        const auto root = run(given, detail::FisherBonus::sqrt, detail::widest_lanes(), 8).bonus;
         for (Index pair = 0; pair < given.features->pairs(); ++pair) {
             const Matrix relative = relative_information(given, pair);
             const double determinant = (Matrix::Identity(p, p) + relative).determinant();

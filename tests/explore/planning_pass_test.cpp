@@ -26,9 +26,9 @@ Case random_case(std::uint64_t seed, Index states, Index d, Index successors) {
         .shape = {states, 3, 4}, .features = d, .successors = successors, .concentration = 0.3};
     auto features = support::random_features(random, sizes);
     const ParameterSet parameters = ParameterSet::of(*features);
-    std::vector<RidgeStatistics> statistics;
+    std::vector<detail::RidgeStatistics> statistics;
     for (int k = 0; k < 2; ++k) {
-        RidgeStatistics step(d - 1);
+        detail::RidgeStatistics step(d - 1);
         for (int t = 0; t < 30; ++t) {
             Vector x(d - 1);
             for (Index i = 0; i + 1 < d; ++i) x[i] = sample_normal(random);
@@ -38,7 +38,7 @@ Case random_case(std::uint64_t seed, Index states, Index d, Index successors) {
     }
     Case result{features,
                 TangentFeatures(*features, parameters.space()),
-                regression_sets(features, statistics, 0.1),
+                detail::regression_sets(features, statistics, 0.1),
                 {},
                 {}};
     for (State s = 0; s < states; ++s) result.next.push_back(sample_uniform(random));

@@ -26,7 +26,7 @@ std::vector<double> planning_pass(const FeatureMap& features, const TangentFeatu
 }
 
 FisherNumbers fisher_pass(const FeatureMap& features, const TangentFeatures& tangent, const Vector& weights,
-                          const Matrix& factor, FisherBonus bonus, double allowance, double scale,
+                          const Matrix& factor, detail::FisherBonus bonus, double allowance, double scale,
                           std::span<const double> next) {
     const detail::PortableFisherPass pass(features, tangent);
     FisherNumbers numbers{std::vector<double>(at(features.pairs())),

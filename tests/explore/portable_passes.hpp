@@ -24,7 +24,7 @@ struct FisherNumbers {
     bool operator==(const FisherNumbers&) const = default;
 };
 FisherNumbers fisher_pass(const FeatureMap& features, const TangentFeatures& tangent, const Vector& weights,
-                          const Matrix& factor, FisherBonus bonus, double allowance, double scale,
+                          const Matrix& factor, detail::FisherBonus bonus, double allowance, double scale,
                           std::span<const double> next);
 
 /// Whether they were made without vectors.

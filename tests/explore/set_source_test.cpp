@@ -13,21 +13,21 @@ SourceSetting setting() {
     return {.task = task_of(make_builtin("builtin:garnet?states=4&actions=2&features=3&horizon=3"))};
 }
 
-const RegressionConstants& constants_of(const SetSource& source) {
-    return dynamic_cast<const RegressionSource&>(source).regression().constants();
+const detail::RegressionConstants& constants_of(const SetSource& source) {
+    return dynamic_cast<const detail::RegressionSource&>(source).regression().constants();
 }
 
 TEST(SetSource, LeavesOutTheSharpeningsThatAreNamed) {
-    for (const SharpeningEntry& entry : sharpenings()) {
-        RegressionConstants expected;
+    for (const detail::SharpeningEntry& entry : detail::sharpenings()) {
+        detail::RegressionConstants expected;
         expected.sharpenings.*entry.element = false;
         const auto source = make_source({"regression", {{"without", entry.name}}}, setting());
         EXPECT_EQ(constants_of(*source), expected) << entry.name;
         EXPECT_EQ(source->keeps_best(), entry.name != "best-iterate");
     }
-    EXPECT_EQ(constants_of(*make_source({"regression", {}}, setting())), RegressionConstants{});
+    EXPECT_EQ(constants_of(*make_source({"regression", {}}, setting())), detail::RegressionConstants{});
     const auto two = make_source({"regression", {{"without", "hull+span"}}}, setting());
-    EXPECT_EQ(names_left_out(constants_of(*two).sharpenings), "hull,span");
+    EXPECT_EQ(detail::names_left_out(constants_of(*two).sharpenings), "hull,span");
 }
 
 TEST(SetSource, TellsThePapersConstantsHowManyEpisodesThereWillBe) {

@@ -13,23 +13,23 @@ BaseKernel sample() {
 }
 
 /// The sample with one array replaced.
-NpzArrays with(const std::string& name, NpyArray array) {
-    NpzArrays arrays = csr_to_arrays(sample());
+detail::NpzArrays with(const std::string& name, detail::NpyArray array) {
+    detail::NpzArrays arrays = detail::csr_to_arrays(sample());
     arrays[name] = std::move(array);
     return arrays;
 }
 
-std::string refused(NpzArrays arrays) {
-    return refusal([&] { csr_from_arrays(std::move(arrays), "base/k.npz"); });
+std::string refused(detail::NpzArrays arrays) {
+    return refusal([&] { detail::csr_from_arrays(std::move(arrays), "base/k.npz"); });
 }
 
-NpyArray integers(std::vector<std::int64_t> values) {
-    return NpyArray::of_integers({static_cast<std::int64_t>(values.size())}, values);
+detail::NpyArray integers(std::vector<std::int64_t> values) {
+    return detail::NpyArray::of_integers({static_cast<std::int64_t>(values.size())}, values);
 }
 
 TEST(CsrFile, ReadsWhatScipyWrites) {
     for (const char* name : {"scipy_compressed.npz", "scipy_stored.npz", "scipy_array_int64.npz"}) {
-        BaseKernel kernel = read_csr(data(name));
+        BaseKernel kernel = detail::read_csr(data(name));
         EXPECT_EQ(kernel.name, data(name).string());
         kernel.name = "k";
         EXPECT_EQ(kernel, sample()) << name;
@@ -37,37 +37,37 @@ TEST(CsrFile, ReadsWhatScipyWrites) {
 }
 
 TEST(CsrFile, OtherSparseFormatsAreRefusedWithTheCure) {
-    EXPECT_TRUE(
-        says(refusal([] { read_csr(data("scipy_coo.npz")); }), {"scipy_coo.npz", "'coo'", "tocsr()"}));
+    EXPECT_TRUE(says(refusal([] { detail::read_csr(data("scipy_coo.npz")); }),
+                     {"scipy_coo.npz", "'coo'", "tocsr()"}));
 }
 
 TEST(CsrFile, WritingThenReadingIsTheIdentity) {
     const TemporaryFolder folder;
-    for (const auto compression : {NpzCompression::stored, NpzCompression::deflated}) {
-        write_csr(folder / "k.npz", sample(), compression);
-        BaseKernel kernel = read_csr(folder / "k.npz");
+    for (const auto compression : {detail::NpzCompression::stored, detail::NpzCompression::deflated}) {
+        detail::write_csr(folder / "k.npz", sample(), compression);
+        BaseKernel kernel = detail::read_csr(folder / "k.npz");
         kernel.name = "k";
         EXPECT_EQ(kernel, sample());
     }
 }
 
 TEST(CsrFile, IndicesTake64BitsOnlyIfTheyMust) {
-    EXPECT_EQ(csr_to_arrays(sample()).at("indices").dtype, "<i4");
+    EXPECT_EQ(detail::csr_to_arrays(sample()).at("indices").dtype, "<i4");
     BaseKernel wide = sample();
     wide.columns = Index{1} << 31;
-    EXPECT_EQ(csr_to_arrays(wide).at("indices").dtype, "<i8");
-    EXPECT_EQ(csr_to_arrays(wide).at("indptr").dtype, "<i8");
+    EXPECT_EQ(detail::csr_to_arrays(wide).at("indices").dtype, "<i8");
+    EXPECT_EQ(detail::csr_to_arrays(wide).at("indptr").dtype, "<i8");
 }
 
 TEST(CsrFile, SpareRoomBehindTheLastRowIsIgnored) {
-    NpzArrays arrays = with("indices", integers({0, 1, 0, 1, 0, 1, 1}));
-    arrays["data"] = NpyArray::of_reals({7}, {0.25, 0.75, 1, 1, 1.0 / 3, 2.0 / 3, 9});
-    EXPECT_EQ(csr_from_arrays(arrays, "k"), sample());
+    detail::NpzArrays arrays = with("indices", integers({0, 1, 0, 1, 0, 1, 1}));
+    arrays["data"] = detail::NpyArray::of_reals({7}, {0.25, 0.75, 1, 1, 1.0 / 3, 2.0 / 3, 9});
+    EXPECT_EQ(detail::csr_from_arrays(arrays, "k"), sample());
 }
 
 TEST(CsrFile, ArraysThatAreNoMatrixAreRefused) {
     for (const char* name : {"indices", "indptr", "data", "shape", "format"}) {
-        NpzArrays arrays = csr_to_arrays(sample());
+        detail::NpzArrays arrays = detail::csr_to_arrays(sample());
         arrays.erase(name);
         EXPECT_TRUE(says(refused(arrays), {"base/k.npz", name, "missing"}));
     }
@@ -76,7 +76,8 @@ TEST(CsrFile, ArraysThatAreNoMatrixAreRefused) {
     EXPECT_TRUE(says(refused(with("shape", integers({4, 0}))), {"(4, 0)"}));
     EXPECT_TRUE(says(refused(with("shape", integers({-4, 2}))), {"(-4, 2)"}));
     EXPECT_TRUE(says(refused(with("shape", integers({INT64_MAX, 2}))), {"indptr"}));
-    EXPECT_TRUE(says(refused(with("shape", NpyArray::of_reals({2}, {4, 2}))), {"'shape'", "integers"}));
+    EXPECT_TRUE(
+        says(refused(with("shape", detail::NpyArray::of_reals({2}, {4, 2}))), {"'shape'", "integers"}));
     EXPECT_TRUE(says(refused(with("indptr", integers({0, 2, 3, 4}))), {"'indptr' has 4"}));
     EXPECT_TRUE(says(refused(with("indptr", integers({}))), {"'indptr' has 0"}));
     EXPECT_TRUE(says(refused(with("indptr", integers({1, 2, 3, 4, 6}))), {"starts at 1"}));
@@ -85,50 +86,52 @@ TEST(CsrFile, ArraysThatAreNoMatrixAreRefused) {
     EXPECT_TRUE(says(refused(with("indptr", integers({0, -1, 3, 4, 6}))), {"element 1 is -1"}));
     EXPECT_TRUE(says(refused(with("indices", integers({0, 1, 0, 2, 0, 1}))), {"element 3 is 2", "0 to 1"}));
     EXPECT_TRUE(says(refused(with("indices", integers({0, -1, 0, 1, 0, 1}))), {"element 1 is -1"}));
+    EXPECT_TRUE(says(refused(with("data", detail::NpyArray::of_reals({5}, {1, 1, 1, 1, 1}))),
+                     {"6 elements", "has 5"}));
+    EXPECT_TRUE(says(refused(with("data", detail::NpyArray::of_text("x"))), {"'data'", "numbers"}));
     EXPECT_TRUE(
-        says(refused(with("data", NpyArray::of_reals({5}, {1, 1, 1, 1, 1}))), {"6 elements", "has 5"}));
-    EXPECT_TRUE(says(refused(with("data", NpyArray::of_text("x"))), {"'data'", "numbers"}));
-    EXPECT_TRUE(says(refused(with("data", NpyArray::of_reals({2, 3}, {1, 1, 1, 1, 1, 1}))), {"2 dimension"}));
+        says(refused(with("data", detail::NpyArray::of_reals({2, 3}, {1, 1, 1, 1, 1, 1}))), {"2 dimension"}));
 }
 
 TEST(CsrFile, ARowThatDoesNotSumToOneIsNamedWithTheThreeWorst) {
     BaseKernel kernel = sample();
-    validate_rows(kernel, 2, "base/k.npz");
+    detail::validate_rows(kernel, 2, "base/k.npz");
     kernel.probabilities[5] = 2.0 / 3 + 9e-10;
-    validate_rows(kernel, 2, "base/k.npz");
+    detail::validate_rows(kernel, 2, "base/k.npz");
     kernel.probabilities = {0.247, 0.75, 1, 0.5, 1.0 / 3, 2.0 / 3};
     kernel.probabilities[2] = 1.125;
     kernel.probabilities[5] = 5.0 / 3;
     EXPECT_EQ(
-        refusal([&] { validate_rows(kernel, 2, "base/k.npz"); }),
+        refusal([&] { detail::validate_rows(kernel, 2, "base/k.npz"); }),
         "base/k.npz: row of state 0, action 0 sums to 0.997 (must be 1 within 1e-9); the three worst rows "
         "are state 1, action 1: 2; state 1, action 0: 0.5; state 0, action 1: 1.125; fix the file or pass "
         "--normalise");
     kernel = sample();
     kernel.probabilities[3] = 0.5;
-    EXPECT_TRUE(
-        says(refusal([&] { validate_rows(kernel, 2, "f"); }), {"state 1, action 0 sums to 0.5", "only"}));
+    EXPECT_TRUE(says(refusal([&] { detail::validate_rows(kernel, 2, "f"); }),
+                     {"state 1, action 0 sums to 0.5", "only"}));
 }
 
 TEST(CsrFile, NumbersThatAreNoProbabilitiesAreNamed) {
     for (const double p : {-0.25, std::nan(""), HUGE_VAL}) {
         BaseKernel kernel = sample();
         kernel.probabilities[3] = p;
-        EXPECT_TRUE(says(refusal([&] { validate_rows(kernel, 2, "base/k.npz"); }),
+        EXPECT_TRUE(says(refusal([&] { detail::validate_rows(kernel, 2, "base/k.npz"); }),
                          {"base/k.npz", "state 1, action 0 reaches state 1", fmt::format("{}", p)}));
-        normalise_rows(kernel);
-        EXPECT_THROW(validate_rows(kernel, 2, "f"), InvalidArgument);
+        detail::normalise_rows(kernel);
+        EXPECT_THROW(detail::validate_rows(kernel, 2, "f"), InvalidArgument);
     }
 }
 
 TEST(CsrFile, NormalisingScalesPositiveRowsAndOnlyThoseThatAreOff) {
     BaseKernel kernel = sample();
     kernel.probabilities = {1, 3, 1, 1, 1.0 / 3, 2.0 / 3};
-    normalise_rows(kernel);
+    detail::normalise_rows(kernel);
     EXPECT_EQ(kernel, sample());
     kernel.probabilities[3] = 0;
-    normalise_rows(kernel);
-    EXPECT_TRUE(says(refusal([&] { validate_rows(kernel, 2, "f"); }), {"state 1, action 0 sums to 0 "}));
+    detail::normalise_rows(kernel);
+    EXPECT_TRUE(
+        says(refusal([&] { detail::validate_rows(kernel, 2, "f"); }), {"state 1, action 0 sums to 0 "}));
 }
 
 }  // namespace

@@ -29,15 +29,15 @@ protected:
         const auto path = folder.write(name, text);
         return refusal([&] { read(path); });
     }
-    std::string refused(const NpzArrays& arrays) const {
-        write_npz(folder / "log.npz", arrays);
+    std::string refused(const detail::NpzArrays& arrays) const {
+        detail::write_npz(folder / "log.npz", arrays);
         return refusal([&] { read(folder / "log.npz"); });
     }
-    static NpzArrays arrays(std::vector<std::int64_t> shape, std::vector<std::int64_t> states,
-                            std::vector<std::int64_t> actions) {
-        NpzArrays result;
-        result.emplace("states", NpyArray::of_integers(shape, std::move(states)));
-        result.emplace("actions", NpyArray::of_integers(shape, std::move(actions), "<i4"));
+    static detail::NpzArrays arrays(std::vector<std::int64_t> shape, std::vector<std::int64_t> states,
+                                    std::vector<std::int64_t> actions) {
+        detail::NpzArrays result;
+        result.emplace("states", detail::NpyArray::of_integers(shape, std::move(states)));
+        result.emplace("actions", detail::NpyArray::of_integers(shape, std::move(actions), "<i4"));
         return result;
     }
 
@@ -61,7 +61,7 @@ TEST_F(EpisodeFile, EveryFormatCountsWhatEpisodesCount) {
         states.insert(states.end(), episode.states.begin(), episode.states.end());
         actions.insert(actions.end(), episode.actions.begin(), episode.actions.end());
     }
-    write_npz(folder / "log.npz", arrays({500, 4}, states, actions));
+    detail::write_npz(folder / "log.npz", arrays({500, 4}, states, actions));
     for (const auto& path :
          {folder.write("log.jsonl", lines), folder.write("log.ndjson", lines), folder / "log.npz"}) {
         Counts counts(garnet.shared_features(), 4);
@@ -86,9 +86,9 @@ TEST_F(EpisodeFile, TakesShortEpisodesCountsAndEmptyLines) {
                      "{\"id\": \"x\", \"actions\": [0], \"states\": [1, 1], \"rewards\": [0.5]}\n"
                      "  {\"states\": [0], \"actions\": []}");
     EXPECT_EQ(read(path), expected);
-    NpzArrays npz = arrays({3, 3}, {0, 1, 1, 1, 1, -1, 0, -1, -1}, {0, 0, 1, 0, -1, -1, -1, -1, -1});
-    npz.emplace("count", NpyArray::of_integers({3}, {4, 1, 1}));
-    write_npz(folder / "log.npz", npz);
+    detail::NpzArrays npz = arrays({3, 3}, {0, 1, 1, 1, 1, -1, 0, -1, -1}, {0, 0, 1, 0, -1, -1, -1, -1, -1});
+    npz.emplace("count", detail::NpyArray::of_integers({3}, {4, 1, 1}));
+    detail::write_npz(folder / "log.npz", npz);
     EXPECT_EQ(read(folder / "log.npz"), expected);
 }
 
@@ -139,20 +139,20 @@ TEST_F(EpisodeFile, RefusesBadArraysWithFileAndEpisode) {
     EXPECT_TRUE(says(refused(arrays({1, 4}, {0, 1, 1, 1}, {0, 0, 0, 0})), {"an episode of 4 states"}));
     EXPECT_TRUE(says(refused(arrays({3}, {0, 1, 1}, {0, 0, 0})), {"'states'", "(episodes, steps)"}));
     EXPECT_TRUE(says(refused(arrays({0, 3}, {}, {})), {"holds no episodes"}));
-    NpzArrays npz = arrays({1, 3}, {0, 1, 1}, {0, 0, 0});
-    npz.insert_or_assign("actions", NpyArray::of_integers({3, 1}, {0, 0, 0}));
+    detail::NpzArrays npz = arrays({1, 3}, {0, 1, 1}, {0, 0, 0});
+    npz.insert_or_assign("actions", detail::NpyArray::of_integers({3, 1}, {0, 0, 0}));
     EXPECT_TRUE(says(refused(npz), {"(1, 3)", "(3, 1)"}));
-    npz.insert_or_assign("actions", NpyArray::of_reals({1, 3}, {0, 0, 0}));
+    npz.insert_or_assign("actions", detail::NpyArray::of_reals({1, 3}, {0, 0, 0}));
     EXPECT_TRUE(says(refused(npz), {"'actions'", "'<f8'", "integers"}));
     npz.erase("actions");
     EXPECT_TRUE(says(refused(npz), {"array 'actions' is missing"}));
     npz = arrays({1, 3}, {0, 1, 1}, {0, 0, 0});
-    npz.emplace("count", NpyArray::of_integers({2}, {1, 1}));
+    npz.emplace("count", detail::NpyArray::of_integers({2}, {1, 1}));
     EXPECT_TRUE(says(refused(npz), {"'count' has 2 elements; must be 1"}));
-    npz.insert_or_assign("count", NpyArray::of_integers({1}, {0}));
+    npz.insert_or_assign("count", detail::NpyArray::of_integers({1}, {0}));
     EXPECT_TRUE(says(refused(npz), {"episode 0", "0 times"}));
     npz.erase("count");
-    npz.emplace("counts", NpyArray::of_integers({1}, {2}));
+    npz.emplace("counts", detail::NpyArray::of_integers({1}, {2}));
     EXPECT_TRUE(says(refused(npz), {"unknown array 'counts'"}));
 }
 
@@ -160,8 +160,8 @@ TEST_F(EpisodeFile, RefusesBadArraysWithFileAndEpisode) {
 TEST_F(EpisodeFile, DamageIsReadOrRefused) {
     const std::string lines =
         "{\"states\": [0, 1, 1], \"actions\": [0, 0, 1], \"count\": 4}\n{\"states\": [1], \"actions\": []}\n";
-    const std::string npz =
-        format_npz(arrays({2, 3}, {0, 1, 1, 1, -1, -1}, {0, 0, 1, 0, -1, -1}), NpzCompression::stored);
+    const std::string npz = detail::format_npz(arrays({2, 3}, {0, 1, 1, 1, -1, -1}, {0, 0, 1, 0, -1, -1}),
+                                               detail::NpzCompression::stored);
     int refusals = 0;
     for (std::uint64_t trial = 0; trial < 3000; ++trial) {
         Stream random = Stream(trial, Purpose::test, 74);

@@ -17,26 +17,26 @@ std::string file_with(const std::string& header, const std::string& data = "") {
 }
 
 std::string refused(const std::string& bytes) {
-    return refusal([&] { parse_npy(bytes, "m.npz: array 'x'"); });
+    return refusal([&] { detail::parse_npy(bytes, "m.npz: array 'x'"); });
 }
 
 TEST(Npy, ReadsTheBytesThatNumpyDocuments) {
     // 1.0 and -2.0 as IEEE 754 little-endian bytes, by hand.
     const std::string data("\0\0\0\0\0\0\xF0\x3F\0\0\0\0\0\0\x00\xC0", 16);
-    const NpyArray a =
-        parse_npy(file_with("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", data), "f");
+    const detail::NpyArray a =
+        detail::parse_npy(file_with("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", data), "f");
     EXPECT_EQ(a.reals, (std::vector<double>{1, -2}));
     EXPECT_EQ(a.shape, (std::vector<std::int64_t>{2}));
-    EXPECT_EQ(a.kind(), NpyKind::real);
+    EXPECT_EQ(a.kind(), detail::NpyKind::real);
 }
 
 TEST(Npy, ReadsTheThreeFormatVersions) {
     const std::string header = "{\"shape\":(),'descr':'<i4','fortran_order':False}\n", value("\7\0\0\0", 4);
-    EXPECT_EQ(parse_npy(file_with(header, value), "f").integers, std::vector<std::int64_t>{7});
+    EXPECT_EQ(detail::parse_npy(file_with(header, value), "f").integers, std::vector<std::int64_t>{7});
     for (const char version : {'\2', '\3'}) {
         std::string bytes = "\x93NUMPY";
         bytes += {version, '\0', static_cast<char>(header.size()), '\0', '\0', '\0'};
-        EXPECT_EQ(parse_npy(bytes + header + value, "f").integers, std::vector<std::int64_t>{7});
+        EXPECT_EQ(detail::parse_npy(bytes + header + value, "f").integers, std::vector<std::int64_t>{7});
     }
     EXPECT_TRUE(says(refused("\x93NUMPY\4\0\0\0\0\0"), {"not a .npy array"}));
     EXPECT_TRUE(says(refused(std::string("\x93NUMPY\4\0\0\0\0\0", 12)), {"version 4"}));
@@ -45,38 +45,43 @@ TEST(Npy, ReadsTheThreeFormatVersions) {
 TEST(Npy, FortranOrderBecomesCOrder) {
     // Columns first: element (i, j) is 10 i + j.
     const std::string data("\0\12\1\13\2\14", 6);
-    const NpyArray a =
-        parse_npy(file_with("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", data), "f");
+    const detail::NpyArray a =
+        detail::parse_npy(file_with("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", data), "f");
     EXPECT_EQ(a.integers, (std::vector<std::int64_t>{0, 1, 2, 10, 11, 12}));
 }
 
 TEST(Npy, WritingThenReadingIsTheIdentity) {
     const double tiny = std::numeric_limits<double>::denorm_min();
-    const std::vector<NpyArray> arrays{
-        NpyArray::of_reals({2, 3}, {0.1, -0.0, tiny, 1e308, 1.0 / 3, HUGE_VAL}),
-        NpyArray::of_reals({}, {0.5}),
-        NpyArray::of_reals({0, 4}, {}),
-        NpyArray::of_integers({3}, {INT64_MIN, 0, INT64_MAX}),
-        NpyArray::of_integers({1, 1, 2}, {-2147483648, 2147483647}, "<i4"),
-        NpyArray::of_integers({2}, {0, 4294967295}, "<u4"),
-        NpyArray::of_integers({2}, {0, INT64_MAX}, "<u8"),
-        NpyArray::of_integers({2}, {1, 0}, "|b1"),
-        NpyArray::of_text("csr"),
-        NpyArray::of_text(""),
+    const std::vector<detail::NpyArray> arrays{
+        detail::NpyArray::of_reals({2, 3}, {0.1, -0.0, tiny, 1e308, 1.0 / 3, HUGE_VAL}),
+        detail::NpyArray::of_reals({}, {0.5}),
+        detail::NpyArray::of_reals({0, 4}, {}),
+        detail::NpyArray::of_integers({3}, {INT64_MIN, 0, INT64_MAX}),
+        detail::NpyArray::of_integers({1, 1, 2}, {-2147483648, 2147483647}, "<i4"),
+        detail::NpyArray::of_integers({2}, {0, 4294967295}, "<u4"),
+        detail::NpyArray::of_integers({2}, {0, INT64_MAX}, "<u8"),
+        detail::NpyArray::of_integers({2}, {1, 0}, "|b1"),
+        detail::NpyArray::of_text("csr"),
+        detail::NpyArray::of_text(""),
     };
-    for (const NpyArray& array : arrays) {
-        const std::string bytes = format_npy(array);
-        EXPECT_EQ(parse_npy(bytes, "f"), array) << array.dtype;
+    for (const detail::NpyArray& array : arrays) {
+        const std::string bytes = detail::format_npy(array);
+        EXPECT_EQ(detail::parse_npy(bytes, "f"), array) << array.dtype;
         EXPECT_EQ((bytes.size() - array.reals.size() * 8) % 64, array.reals.empty() ? bytes.size() % 64 : 0u);
     }
 }
 
 TEST(Npy, ArraysThatDoNotFitTheirTypeAreNotWritten) {
     EXPECT_TRUE(
-        says(refusal([] { format_npy(NpyArray::of_integers({1}, {4294967296}, "<i4")); }), {"4294967296"}));
-    EXPECT_TRUE(says(refusal([] { format_npy(NpyArray::of_integers({1}, {-1}, "<u8")); }), {"-1"}));
-    EXPECT_TRUE(says(refusal([] { format_npy(NpyArray::of_reals({3}, {1, 2})); }), {"2 elements, not 3"}));
-    EXPECT_TRUE(says(refusal([] { format_npy(NpyArray::of_reals({-1}, {})); }), {"absurd"}));
+        says(refusal([] { detail::format_npy(detail::NpyArray::of_integers({1}, {4294967296}, "<i4")); }),
+             {"4294967296"}));
+    EXPECT_TRUE(
+        says(refusal([] { detail::format_npy(detail::NpyArray::of_integers({1}, {-1}, "<u8")); }), {"-1"}));
+    EXPECT_TRUE(says(refusal([] {
+                         detail::format_npy(detail::NpyArray::of_reals({3}, {1, 2}));
+                     }),
+                     {"2 elements, not 3"}));
+    EXPECT_TRUE(says(refusal([] { detail::format_npy(detail::NpyArray::of_reals({-1}, {})); }), {"absurd"}));
 }
 
 TEST(Npy, PicklesAreNeverLoaded) {
@@ -134,8 +139,10 @@ TEST(Npy, DamagedHeadersAreRefused) {
 
 TEST(Npy, TextIsReadAsUtf8) {
     const std::string gruen("g\0\0\0r\0\0\0\xFC\0\0\0n\0\0\0\0\0\0\0", 20);
-    EXPECT_EQ(parse_npy(file_with("{'descr': '<U5', 'fortran_order': False, 'shape': ()}", gruen), "f").text,
-              "gr\xC3\xBCn");
+    EXPECT_EQ(
+        detail::parse_npy(file_with("{'descr': '<U5', 'fortran_order': False, 'shape': ()}", gruen), "f")
+            .text,
+        "gr\xC3\xBCn");
     EXPECT_TRUE(
         says(refused(file_with("{'descr': '<U1', 'fortran_order': False, 'shape': ()}", "\xFF\xFF\xFF\x7F")),
              {"0x7fffffff"}));
@@ -145,8 +152,9 @@ TEST(Npy, IntegersTooLargeAreRefused) {
     const std::string largest(8, '\xFF');
     EXPECT_TRUE(says(refused(file_with("{'descr': '<u8', 'fortran_order': False, 'shape': ()}", largest)),
                      {"18446744073709551615"}));
-    EXPECT_TRUE(says(refusal([] { NpyArray::of_integers({}, {INT64_MAX}).take_reals("f"); }), {"double"}));
-    EXPECT_TRUE(says(refusal([] { NpyArray::of_text("x").take_reals("f"); }), {"text"}));
+    EXPECT_TRUE(
+        says(refusal([] { detail::NpyArray::of_integers({}, {INT64_MAX}).take_reals("f"); }), {"double"}));
+    EXPECT_TRUE(says(refusal([] { detail::NpyArray::of_text("x").take_reals("f"); }), {"text"}));
 }
 
 }  // namespace

@@ -19,10 +19,11 @@ std::string refused(std::string_view text) {
     return refusal([&] { read(text); });
 }
 
-std::filesystem::path write_array(const TemporaryFolder& folder, const std::string& name, NpyArray array) {
-    NpzArrays arrays;
+std::filesystem::path write_array(const TemporaryFolder& folder, const std::string& name,
+                                  detail::NpyArray array) {
+    detail::NpzArrays arrays;
     arrays.emplace(name, std::move(array));
-    write_npz(folder / "r.npz", arrays);
+    detail::write_npz(folder / "r.npz", arrays);
     return folder / "r.npz";
 }
 
@@ -64,31 +65,35 @@ TEST(RewardFile, WritingThenReadingIsTheIdentity) {
 
 TEST(RewardFile, ReadsArraysOfBothShapes) {
     const TemporaryFolder folder;
-    EXPECT_EQ(read_reward(write_array(folder, "arr_0", NpyArray::of_reals({2, 2}, {0, 0.25, 0.5, 1})), shape)
+    EXPECT_EQ(read_reward(write_array(folder, "arr_0", detail::NpyArray::of_reals({2, 2}, {0, 0.25, 0.5, 1})),
+                          shape)
                   .reward,
               Reward(shape, {0, 0.25, 0.5, 1}));
     const std::vector<std::int64_t> bits{0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1};
     EXPECT_EQ(
-        read_reward(write_array(folder, "r", NpyArray::of_integers({3, 2, 2}, bits, "|b1")), shape).reward,
+        read_reward(write_array(folder, "r", detail::NpyArray::of_integers({3, 2, 2}, bits, "|b1")), shape)
+            .reward,
         Reward(shape, {bits.begin(), bits.end()}));
 }
 
 TEST(RewardFile, ArraysThatDoNotFitAreRefused) {
     const TemporaryFolder folder;
-    const auto told = [&](NpyArray array) {
+    const auto told = [&](detail::NpyArray array) {
         return refusal([&] { read_reward(write_array(folder, "reward", std::move(array)), shape); });
     };
-    EXPECT_TRUE(says(told(NpyArray::of_reals({4}, {0, 0, 0, 0})), {"r.npz", "(4)", "(2, 2)", "(3, 2, 2)"}));
-    EXPECT_TRUE(says(told(NpyArray::of_text("x")), {"r.npz"}));
-    EXPECT_TRUE(says(told(NpyArray::of_reals({2, 2}, {0, 0, 1.5, 0})),
+    EXPECT_TRUE(
+        says(told(detail::NpyArray::of_reals({4}, {0, 0, 0, 0})), {"r.npz", "(4)", "(2, 2)", "(3, 2, 2)"}));
+    EXPECT_TRUE(says(told(detail::NpyArray::of_text("x")), {"r.npz"}));
+    EXPECT_TRUE(says(told(detail::NpyArray::of_reals({2, 2}, {0, 0, 1.5, 0})),
                      {"r.npz: array 'reward', state 1, action 0: is 1.5", "from 0 to 1", "--rescale"}));
     std::vector<double> values(12);
     values[9] = std::nan("");
-    EXPECT_TRUE(says(told(NpyArray::of_reals({3, 2, 2}, values)), {"step 2, state 0, action 1: is nan"}));
-    NpzArrays two;
-    two.emplace("a", NpyArray::of_reals({2, 2}, {0, 0, 0, 0}));
-    two.emplace("b", NpyArray::of_reals({2, 2}, {0, 0, 0, 0}));
-    write_npz(folder / "two.npz", two);
+    EXPECT_TRUE(
+        says(told(detail::NpyArray::of_reals({3, 2, 2}, values)), {"step 2, state 0, action 1: is nan"}));
+    detail::NpzArrays two;
+    two.emplace("a", detail::NpyArray::of_reals({2, 2}, {0, 0, 0, 0}));
+    two.emplace("b", detail::NpyArray::of_reals({2, 2}, {0, 0, 0, 0}));
+    detail::write_npz(folder / "two.npz", two);
     EXPECT_TRUE(
         says(refusal([&] { read_reward(folder / "two.npz", shape); }), {"'reward' is missing", "a, b"}));
 }

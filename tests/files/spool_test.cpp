@@ -11,7 +11,7 @@ TEST(Spool, GivesBackWhatWasAppendedAsOftenAsAsked) {
     const TemporaryFolder folder;
     // Nothing, a little, exactly what fits memory, and several times that.
     for (const std::int64_t count : {0, 5, 1 << 17, 500'000}) {
-        Spool spool(folder / "out");
+        detail::Spool spool(folder / "out");
         for (std::int64_t i = 0; i < count; ++i) spool.append_value(i * i);
         EXPECT_EQ(spool.size(), 8 * count);
         for (int time = 0; time < 3; ++time) {
@@ -27,7 +27,7 @@ TEST(Spool, GivesBackWhatWasAppendedAsOftenAsAsked) {
 }
 
 TEST(Spool, NamesTheOutputThatCannotBeWritten) {
-    Spool spool("/no/such/folder/out");
+    detail::Spool spool("/no/such/folder/out");
     const std::string block(1 << 20, 'x');
     EXPECT_TRUE(says(refusal([&] { spool.append(block.data(), block.size()); }), {"/no/such/folder/out"}));
 }

@@ -41,14 +41,14 @@ TEST(BaseFiles, GiveTheSameKernelInEveryFormat) {
     const TemporaryFolder folder;
     const ExplicitModel model = model_of_kernel();
     const RowsOfModel rows(model);
-    write_csr(folder / "k.npz", kernel);
-    write_drn(folder / "k.drn", rows);
-    write_gym(folder / "k.json", rows);
-    write_umb(folder / "k.umb", rows);
-    write_prism(folder / "k.tra", rows);
-    write_prism(folder / "storm.tra", rows, PrismDialect::storm);
-    write_explicit_npz(folder / "explicit.npz", rows);
-    ArchiveWriter packed(folder / "packed.drn.gz", Packing::tar_gzip);
+    detail::write_csr(folder / "k.npz", kernel);
+    detail::write_drn(folder / "k.drn", rows);
+    detail::write_gym(folder / "k.json", rows);
+    detail::write_umb(folder / "k.umb", rows);
+    detail::write_prism(folder / "k.tra", rows);
+    detail::write_prism(folder / "storm.tra", rows, detail::PrismDialect::storm);
+    detail::write_explicit_npz(folder / "explicit.npz", rows);
+    detail::ArchiveWriter packed(folder / "packed.drn.gz", detail::Packing::tar_gzip);
     packed.add("model.drn", bytes_of(folder / "k.drn"));
     packed.close();
     const auto features =
@@ -71,7 +71,7 @@ TEST(BaseFiles, GiveTheSameKernelInEveryFormat) {
 }
 
 std::string refused(const TemporaryFolder& folder, const char* file) {
-    write_csr(folder / "k.npz", kernel);
+    detail::write_csr(folder / "k.npz", kernel);
     const auto path = folder.write("problem.toml", problem_with(file));
     return refusal([&] { load_problem(path.string()); });
 }
@@ -99,7 +99,7 @@ TEST(BaseFiles, AreRefusedWhereTheyAreNotOneLaw) {
 
 TEST(BaseFiles, AreNormalisedOnDemand) {
     const TemporaryFolder folder;
-    write_csr(folder / "k.npz", kernel);
+    detail::write_csr(folder / "k.npz", kernel);
     folder.write("m.tra", "2 4 4\n0 0 0 0.5\n0 1 0 1\n1 0 0 1\n1 1 1 1\n");
     const auto path = folder.write("problem.toml", problem_with("m.tra"));
     EXPECT_TRUE(says(refusal([&] { load_problem(path.string()); }), {"m.tra", "0.5"}));

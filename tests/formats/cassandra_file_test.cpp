@@ -132,7 +132,7 @@ TEST(CassandraFile, HoldsTheModelByAnIndependentParser) {
         const ExplicitModel model = support::random_explicit_model(random, with);
         const std::string reward = model.header.rewards.empty() ? "" : model.header.rewards[0];
         const auto path = folder / fmt::format("{}.POMDP", seed);
-        write_cassandra(path, RowsOfModel(model), {0.5, reward, seed % 3 == 0});
+        detail::write_cassandra(path, RowsOfModel(model), {0.5, reward, seed % 3 == 0});
         const Parsed parsed = parse(bytes_of(path));
         EXPECT_EQ(parsed.discount, 0.5);
         EXPECT_EQ(parsed.observations, seed % 3 == 0);
@@ -153,7 +153,7 @@ ExplicitModel two_states() {
 
 TEST(CassandraFile, WritesWhatTheGrammarAsksFor) {
     const TemporaryFolder folder;
-    write_cassandra(folder / "m.MDP", RowsOfModel(two_states()));
+    detail::write_cassandra(folder / "m.MDP", RowsOfModel(two_states()));
     EXPECT_EQ(bytes_of(folder / "m.MDP"),
               "discount: 1.0\nvalues: reward\nstates: 2\nactions: T_ go_on\nstart: 0.5 0.5\n"
               "T: T_ : 0 : 0 1.0e-05\nT: T_ : 0 : 1 0.99999\nR: T_ : 0 : * 2.0\n"
@@ -164,8 +164,8 @@ TEST(CassandraFile, WritesWhatTheGrammarAsksFor) {
 TEST(CassandraFile, RefusesWhatItCannotKeep) {
     const TemporaryFolder folder;
     ExplicitModel model = two_states();
-    const auto refused = [&](const CassandraOptions& options) {
-        return refusal([&] { write_cassandra(folder / "m.MDP", RowsOfModel(model), options); });
+    const auto refused = [&](const detail::CassandraOptions& options) {
+        return refusal([&] { detail::write_cassandra(folder / "m.MDP", RowsOfModel(model), options); });
     };
     EXPECT_TRUE(says(refused({.discount = 1.5}), {"m.MDP", "1.5"}));
     EXPECT_TRUE(says(refused({.reward = "x"}), {"m.MDP", "'x'", "r"}));

@@ -62,7 +62,7 @@ bool accepted(const Read& read) {
     try {
         const BaseKernel kernel = read();
         if (kernel.rows % kernel.columns != 0) return false;
-        validate_rows(kernel, kernel.rows / kernel.columns, "k");
+        detail::validate_rows(kernel, kernel.rows / kernel.columns, "k");
         expect_distributions(kernel);
         return true;
     } catch (const InvalidArgument&) {
@@ -75,14 +75,15 @@ TEST(DamagedFiles, ATruncatedArchiveIsRefusedAtEveryLength) {
         const std::string bytes = bytes_of(data(name));
         ASSERT_GT(bytes.size(), 500u);
         for (std::size_t length = 0; length < bytes.size(); ++length)
-            EXPECT_THROW(parse_npz(std::string_view(bytes).substr(0, length), "k.npz"), InvalidArgument)
+            EXPECT_THROW(detail::parse_npz(std::string_view(bytes).substr(0, length), "k.npz"),
+                         InvalidArgument)
                 << name << " cut to " << length;
     }
-    const BaseKernel kernel = read_csr(data("scipy_stored.npz"));
-    for (const auto compression : {NpzCompression::stored, NpzCompression::deflated}) {
-        const std::string bytes = format_npz(csr_to_arrays(kernel), compression);
+    const BaseKernel kernel = detail::read_csr(data("scipy_stored.npz"));
+    for (const auto compression : {detail::NpzCompression::stored, detail::NpzCompression::deflated}) {
+        const std::string bytes = detail::format_npz(detail::csr_to_arrays(kernel), compression);
         for (std::size_t length = 0; length < bytes.size(); ++length)
-            EXPECT_THROW(parse_npz(bytes.substr(0, length), "k.npz"), InvalidArgument) << length;
+            EXPECT_THROW(detail::parse_npz(bytes.substr(0, length), "k.npz"), InvalidArgument) << length;
     }
 }
 
@@ -90,13 +91,15 @@ TEST(DamagedFiles, ATruncatedFileOnDiskIsRefusedAtEveryLength) {
     const TemporaryFolder folder;
     const std::string bytes = bytes_of(data("scipy_compressed.npz"));
     for (std::size_t length = 0; length < bytes.size(); length += 7)
-        EXPECT_THROW(read_csr(folder.write("k.npz", bytes.substr(0, length))), InvalidArgument) << length;
+        EXPECT_THROW(detail::read_csr(folder.write("k.npz", bytes.substr(0, length))), InvalidArgument)
+            << length;
 }
 
 TEST(DamagedFiles, ATruncatedArrayIsRefusedAtEveryLength) {
-    const std::string bytes = format_npy(NpyArray::of_reals({3}, {0.1, 0.2, 0.3}));
+    const std::string bytes = detail::format_npy(detail::NpyArray::of_reals({3}, {0.1, 0.2, 0.3}));
     for (std::size_t length = 0; length < bytes.size(); ++length)
-        EXPECT_THROW(parse_npy(std::string_view(bytes).substr(0, length), "x"), InvalidArgument) << length;
+        EXPECT_THROW(detail::parse_npy(std::string_view(bytes).substr(0, length), "x"), InvalidArgument)
+            << length;
 }
 
 TEST(DamagedFiles, ADamagedArchiveIsRefusedOrHoldsDistributions) {
@@ -106,7 +109,8 @@ TEST(DamagedFiles, ADamagedArchiveIsRefusedOrHoldsDistributions) {
         const std::string bytes = bytes_of(data(name));
         for (int i = 0; i < 3000; ++i) {
             const std::string damaged = damage(bytes, random);
-            read += accepted([&] { return csr_from_arrays(parse_npz(damaged, "k.npz"), "k.npz"); });
+            read += accepted(
+                [&] { return detail::csr_from_arrays(detail::parse_npz(damaged, "k.npz"), "k.npz"); });
         }
     }
     // Some bytes do not matter (dates, attributes): a test in which nothing is read would test nothing.
@@ -117,16 +121,16 @@ TEST(DamagedFiles, ADamagedArchiveIsRefusedOrHoldsDistributions) {
 TEST(DamagedFiles, DamagedArraysAreRefusedOrHoldDistributions) {
     // Behind the archive's checksum: every array's own bytes are damaged.
     std::mt19937_64 random(2);
-    const NpzArrays arrays = csr_to_arrays(read_csr(data("scipy_stored.npz")));
+    const detail::NpzArrays arrays = detail::csr_to_arrays(detail::read_csr(data("scipy_stored.npz")));
     int read = 0;
     for (const auto& [name, array] : arrays) {
-        const std::string bytes = format_npy(array);
+        const std::string bytes = detail::format_npy(array);
         for (int i = 0; i < 2000; ++i) {
             const std::string damaged = damage(bytes, random);
             read += accepted([&, &key = name] {
-                NpzArrays changed = arrays;
-                changed[key] = parse_npy(damaged, key);
-                return csr_from_arrays(std::move(changed), "k.npz");
+                detail::NpzArrays changed = arrays;
+                changed[key] = detail::parse_npy(damaged, key);
+                return detail::csr_from_arrays(std::move(changed), "k.npz");
             });
         }
     }
@@ -135,15 +139,15 @@ TEST(DamagedFiles, DamagedArraysAreRefusedOrHoldDistributions) {
 
 TEST(DamagedFiles, DamagedFeaturesAreRefusedOrValid) {
     std::mt19937_64 random(3);
-    const NpzArrays arrays = features_to_arrays(*testing::signed_description().features);
+    const detail::NpzArrays arrays = detail::features_to_arrays(*testing::signed_description().features);
     for (const auto& [name, array] : arrays) {
-        const std::string bytes = format_npy(array);
+        const std::string bytes = detail::format_npy(array);
         for (int i = 0; i < 1000; ++i) {
-            NpzArrays changed = arrays;
+            detail::NpzArrays changed = arrays;
             try {
-                changed[name] = parse_npy(damage(bytes, random), name);
+                changed[name] = detail::parse_npy(damage(bytes, random), name);
                 const FeatureMap map =
-                    FeatureMap::from_features(features_from_arrays(changed, 1.25, "f.npz"));
+                    FeatureMap::from_features(detail::features_from_arrays(changed, 1.25, "f.npz"));
                 for (const double value : map.values()) ASSERT_TRUE(std::isfinite(value));
             } catch (const InvalidArgument&) {
             }

@@ -18,7 +18,7 @@ using support::random_explicit_model;
 using support::test_stream;
 
 std::string refused(const std::string& text) {
-    return refusal([&] { parse_drn(text, "m.drn"); });
+    return refusal([&] { detail::parse_drn(text, "m.drn"); });
 }
 
 /// Two states, one interval of choices: the header with `between`, then the rows.
@@ -39,8 +39,8 @@ TEST(Drn, EveryKindReadsBackAsItWas) {
                                                .spellings = {"up", "Down_2", i % 3 == 0 ? "[" : "x"}});
             const auto path = folder / fmt::format("{}-{}.drn", static_cast<int>(kind), i);
             // Without @value_type intervals are told by their brackets and parameters by their names.
-            write_drn(path, RowsOfModel(model), {.value_type = i % 4 != 0});
-            ExplicitModel read = read_drn(path);
+            detail::write_drn(path, RowsOfModel(model), {.value_type = i % 4 != 0});
+            ExplicitModel read = detail::read_drn(path);
             EXPECT_EQ(canonical(read), canonical(model)) << bytes_of(path);
         }
     }
@@ -51,41 +51,43 @@ TEST(Drn, LabelsMayHaveBlanksAndOtherNamesGetUnderscores) {
     ExplicitModel model;
     model.header = {BranchKind::point, 1, 1, 1, {}, {"go on"}, {"at home"}, {"my reward"}, {0}};
     model.states = {{{0}, {0}, {0, 1}, {0}, {1}, {}, {}, {0.5}, {-1}}};
-    write_drn(folder / "m.drn", RowsOfModel(model));
+    detail::write_drn(folder / "m.drn", RowsOfModel(model));
     ExplicitModel expected = model;
     expected.header.actions = {"go_on"};
     expected.header.rewards = {"my_reward"};
-    EXPECT_EQ(read_drn(folder / "m.drn"), expected);
+    EXPECT_EQ(detail::read_drn(folder / "m.drn"), expected);
     model.header.labels = {"say \"x\""};
-    EXPECT_TRUE(says(refusal([&] { write_drn(folder / "n.drn", RowsOfModel(model)); }), {"n.drn", "say"}));
-    EXPECT_TRUE(says(refusal([&] { write_drn(folder / "no/m.drn", RowsOfModel(expected)); }), {"no/m.drn"}));
+    EXPECT_TRUE(
+        says(refusal([&] { detail::write_drn(folder / "n.drn", RowsOfModel(model)); }), {"n.drn", "say"}));
+    EXPECT_TRUE(
+        says(refusal([&] { detail::write_drn(folder / "no/m.drn", RowsOfModel(expected)); }), {"no/m.drn"}));
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
 TEST(Drn, FilesOfStormAreRead) {
     // Written by stormpy 2.0.0 (export_to_drn) from its own examples.
-    const ExplicitModel dice = read_drn(data("storm_two_dice.drn"));
+    const ExplicitModel dice = detail::read_drn(data("storm_two_dice.drn"));
     EXPECT_EQ(dice.header.states, 169);
     EXPECT_EQ(dice.header.choices, 254);
     EXPECT_EQ(dice.header.branches, 436);
     EXPECT_EQ(dice.header.rewards, std::vector<std::string>{"coinflips"});
     EXPECT_TRUE(dice.header.actions.empty());
     EXPECT_EQ(dice.header.initial_states, std::vector<std::int64_t>{0});
-    const ExplicitModel grid = read_drn(data("storm_slipgrid.drn"));
+    const ExplicitModel grid = detail::read_drn(data("storm_slipgrid.drn"));
     EXPECT_EQ(grid.header.actions, (std::vector<std::string>{"south", "west", "north", "east"}));
     EXPECT_EQ(grid.states[1].lower, (std::vector<double>{0.6, 0.4, 0.4, 0.6, 0.4, 0.6}));
     EXPECT_EQ(grid.header.rewards, std::vector<std::string>{"rew0"});
-    const ExplicitModel rational = read_drn(data("storm_rational_dice.drn"));
+    const ExplicitModel rational = detail::read_drn(data("storm_rational_dice.drn"));
     EXPECT_EQ(rational.states[0].lower, std::vector<double>(4, 0.5));
-    const ExplicitModel tiny = read_drn(data("storm_imdp.drn"));
+    const ExplicitModel tiny = detail::read_drn(data("storm_imdp.drn"));
     EXPECT_EQ(tiny.header.kind, BranchKind::interval);
     EXPECT_EQ(tiny.states[0].lower, (std::vector<double>{0.4, 0.5}));
     EXPECT_EQ(tiny.states[0].upper, (std::vector<double>{0.9, 0.8}));
-    const ExplicitModel rewarded = read_drn(data("storm_interval_rewards.drn"));
+    const ExplicitModel rewarded = detail::read_drn(data("storm_interval_rewards.drn"));
     EXPECT_EQ(rewarded.states[0].choice_rewards, (std::vector<double>{0.25, 0.1}));
     EXPECT_EQ(rewarded.states[0].upper, (std::vector<double>{0.3, 1, 0.5, 0.5}));
     for (const char* name : {"storm_parametric_dice.drn", "storm_parametric_dice_placeholders.drn"}) {
-        const ExplicitModel parametric = read_drn(data(name));
+        const ExplicitModel parametric = detail::read_drn(data(name));
         EXPECT_EQ(parametric.header.parameters, (std::vector<std::string>{"p1", "p2"}));
         EXPECT_EQ(parametric.states[0].coefficients,
                   (std::vector<double>{0, 1, 0, 1, -1, 0, 0, 0, 1, 1, 0, -1}));
@@ -94,7 +96,7 @@ TEST(Drn, FilesOfStormAreRead) {
 
 TEST(Drn, ExpressionsMayHaveFractionsBracketsAndSigns) {
     const auto read = [](const std::string& one, const std::string& other) {
-        return parse_drn(
+        return detail::parse_drn(
                    drn("@value_type: parametric\n@parameters\np q\n",
                        "state 0 init\n\taction a\n\t\t0 : " + one + "\n\t\t1 : " + other + "\n" + last_state),
                    "m.drn")
@@ -109,7 +111,7 @@ TEST(Drn, ExpressionsMayHaveFractionsBracketsAndSigns) {
 
 TEST(Drn, WhatIsWrongIsNamedWithItsLine) {
     const std::string start = "state 0 init\n\taction a\n\t\t0 : 0.5\n\t\t1 : 0.5\n";
-    ASSERT_EQ(parse_drn(drn("", start + last_state), "m.drn").header.states, 2);
+    ASSERT_EQ(detail::parse_drn(drn("", start + last_state), "m.drn").header.states, 2);
     using Case = std::pair<std::string, std::vector<std::string>>;
     const std::vector<Case> cases{
         {"", {"m.drn:1", "ends before @model"}},
@@ -180,7 +182,7 @@ TEST(Drn, WhatIsWrongIsNamedWithItsLine) {
 TEST(Drn, NormalisingMakesRowsSumToOne) {
     const std::string text = drn("", "state 0 init\n\taction a\n\t\t0 : 0.333\n\t\t1 : 0.666\n" + last_state);
     EXPECT_TRUE(says(refused(text), {"0.999"}));
-    const ExplicitModel model = parse_drn(text, "m.drn", {.normalise = true});
+    const ExplicitModel model = detail::parse_drn(text, "m.drn", {.normalise = true});
     EXPECT_NEAR(model.states[0].lower[0], 1.0 / 3, 1e-15);
 }
 
@@ -200,7 +202,7 @@ TEST(Drn, DamagedFilesAreRefusedOrValid) {
     for (const BranchKind kind : {BranchKind::point, BranchKind::interval, BranchKind::parametric}) {
         for (int i = 0; i < 20; ++i) {
             const auto path = folder / fmt::format("{}-{}.drn", static_cast<int>(kind), i);
-            write_drn(path, RowsOfModel(random_explicit_model(random, {.kind = kind})));
+            detail::write_drn(path, RowsOfModel(random_explicit_model(random, {.kind = kind})));
             const std::string whole = bytes_of(path);
             for (int trial = 0; trial < 50; ++trial) {
                 std::string text = whole;
@@ -213,7 +215,7 @@ TEST(Drn, DamagedFilesAreRefusedOrValid) {
                     if (text.empty()) text = " ";
                 }
                 try {
-                    validate(parse_drn(text, "m.drn"), "m.drn");
+                    validate(detail::parse_drn(text, "m.drn"), "m.drn");
                 } catch (const InvalidArgument&) {
                 }
             }
@@ -224,7 +226,7 @@ TEST(Drn, DamagedFilesAreRefusedOrValid) {
 TEST(DrnFile, RefusesAHeaderThatSaysAThingTwice) {
     // Found by fuzzing: parameters that a second, shorter list had forgotten were still written to.
     const std::string why = refusal([] {
-        parse_drn(
+        detail::parse_drn(
             "@type: MDP\n@value_type: parametric\n@parameters\np q\n@parameters\nr\n@nr_states\n1\n@model\n"
             "state 0 init\naction a\n0 : 1-q+q\n",
             "x.drn");

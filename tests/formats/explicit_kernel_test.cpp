@@ -16,7 +16,7 @@ TEST(ExplicitKernel, ChoicesAreTheRowsOfTheKernel) {
     Stream random = test_stream(1);
     for (int i = 0; i < 50; ++i) {
         const ExplicitModel model = random_explicit_model(random, {.same_choices = true});
-        const BaseKernel kernel = base_kernel_of(model, "m");
+        const BaseKernel kernel = detail::base_kernel_of(model, "m");
         const Index actions = model.states[0].choices();
         ASSERT_EQ(kernel.rows, model.header.choices);
         ASSERT_EQ(kernel.columns, model.header.states);
@@ -42,20 +42,21 @@ TEST(ExplicitKernel, AStateWithOtherChoicesIsNamed) {
     model.states = {{{}, {-1, -1}, {0, 1, 2}, {0, 0}, {1, 1}, {}, {}, {}, {}},
                     {{}, {-1}, {0, 1}, {0}, {1}, {}, {}, {}, {}}};
     validate(model, "m");
-    EXPECT_TRUE(says(refusal([&] { base_kernel_of(model, "m.drn"); }),
+    EXPECT_TRUE(says(refusal([&] { detail::base_kernel_of(model, "m.drn"); }),
                      {"m.drn", "state 1 has 1 choices", "state 0 has 2"}));
     // A start state is no state of the system.
     model.states[1].labels = {0};
-    EXPECT_EQ(base_kernel_of(model, "m.drn").rows, 2);
+    EXPECT_EQ(detail::base_kernel_of(model, "m.drn").rows, 2);
     model.states[0].targets[1] = 1;
-    EXPECT_TRUE(says(refusal([&] { base_kernel_of(model, "m.drn"); }), {"state 1"}));
+    EXPECT_TRUE(says(refusal([&] { detail::base_kernel_of(model, "m.drn"); }), {"state 1"}));
 }
 
 TEST(ExplicitKernel, IntervalsAndParametersAreNoBaseModel) {
     Stream random = test_stream(2);
     for (const BranchKind kind : {BranchKind::interval, BranchKind::parametric}) {
         const ExplicitModel model = random_explicit_model(random, {.kind = kind});
-        EXPECT_TRUE(says(refusal([&] { base_kernel_of(model, "m.drn"); }), {"m.drn", "one probability"}));
+        EXPECT_TRUE(
+            says(refusal([&] { detail::base_kernel_of(model, "m.drn"); }), {"m.drn", "one probability"}));
     }
 }
 

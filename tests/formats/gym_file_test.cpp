@@ -47,8 +47,8 @@ TEST(Gym, PointModelsReadBackAsTheyWere) {
                                           {.action_names = false, .labels = false, .state_rewards = false});
         } while (model.header.rewards.size() > 1);
         const auto path = folder / fmt::format("{}.json", i);
-        write_gym(path, RowsOfModel(model));
-        EXPECT_EQ(read_gym(path), kept(model)) << bytes_of(path);
+        detail::write_gym(path, RowsOfModel(model));
+        EXPECT_EQ(detail::read_gym(path), kept(model)) << bytes_of(path);
     }
 }
 
@@ -61,9 +61,9 @@ TEST(Gym, ALayeredModelTerminatesAtItsEnd) {
     const LearnedMixture learned = support::knowledge_about(support::random_model(4, sizes), 4, 1).mixture();
     Stream random = test_stream(4);
     const LayeredView view(learned, {.rewards = {{"r", support::random_reward(random, sizes.shape)}}});
-    write_gym(folder / "p.json", view);
+    detail::write_gym(folder / "p.json", view);
     EXPECT_TRUE(says(bytes_of(folder / "p.json"), {"[1, 6, 0, true]"}));
-    const ExplicitModel read = read_gym(folder / "p.json");
+    const ExplicitModel read = detail::read_gym(folder / "p.json");
     const ExplicitModel whole = collect(view);
     EXPECT_EQ(read.header.labels, std::vector<std::string>{"end"});
     EXPECT_EQ(read.header.initial_states, whole.header.initial_states);
@@ -77,7 +77,7 @@ TEST(Gym, ALayeredModelTerminatesAtItsEnd) {
 
 TEST(Gym, FrozenLakeOfGymnasiumIsRead) {
     // env.unwrapped.P of FrozenLake-v1 (4x4, slippery) of gymnasium 1.4.0, dumped as docs/formats.md says.
-    const ExplicitModel lake = read_gym(data("gymnasium_frozen_lake.json"));
+    const ExplicitModel lake = detail::read_gym(data("gymnasium_frozen_lake.json"));
     EXPECT_EQ(lake.header.states, 16);
     EXPECT_EQ(lake.header.choices, 64);
     EXPECT_EQ(lake.header.initial_states, std::vector<std::int64_t>{0});
@@ -91,11 +91,11 @@ TEST(Gym, FrozenLakeOfGymnasiumIsRead) {
             << s;
     // From 14 to the right: one third goes into the goal and earns 1.
     EXPECT_NEAR(lake.states[14].choice_rewards[2], 1.0 / 3, 1e-15);
-    EXPECT_EQ(base_kernel_of(lake, "lake").rows, 64);
+    EXPECT_EQ(detail::base_kernel_of(lake, "lake").rows, 64);
 }
 
 TEST(Gym, ListsWithoutAWrapperAreRead) {
-    const ExplicitModel model = parse_gym(
+    const ExplicitModel model = detail::parse_gym(
         "[[[[0.25, 0, 1, false], [0.5, 1, 0.5, false], [0.25, 0, 3, false]]], "
         "[[[1, 1, 0, false], [0.0, 0, 7, true]]]]",
         "p.json");
@@ -108,7 +108,7 @@ TEST(Gym, ListsWithoutAWrapperAreRead) {
 
 TEST(Gym, AnEpisodeThatIsOverInALivelyStateEnds) {
     // State 1 goes on and earns; arriving there "terminated" must not.
-    const ExplicitModel model = parse_gym(
+    const ExplicitModel model = detail::parse_gym(
         R"({"P": [[[[0.5, 1, 1, true], [0.5, 1, 1, false]]], [[[1.0, 0, 2, false]]]],
             "initial_state_distrib": [0.25, 0.75]})",
         "p.json");
@@ -149,11 +149,11 @@ TEST(Gym, WhatIsWrongIsNamedWithItsPlace) {
         {R"({"P": [[[[1, 0, 0, false]]]], "initial_state_distrib": [-1]})", {"-1"}},
     };
     for (const auto& [text, parts] : cases) {
-        const std::string message = refusal([&] { parse_gym(text, "p.json"); });
+        const std::string message = refusal([&] { detail::parse_gym(text, "p.json"); });
         for (const std::string& part : parts) EXPECT_TRUE(says(message, {"p.json", part})) << text;
     }
-    EXPECT_TRUE(says(refusal([] { parse_gym(std::string(100000, '['), "p.json"); }), {"JSON"}));
-    EXPECT_NO_THROW(parse_gym("[[[[0.5, 0, 0, false]]]]", "p.json", {.normalise = true}));
+    EXPECT_TRUE(says(refusal([] { detail::parse_gym(std::string(100000, '['), "p.json"); }), {"JSON"}));
+    EXPECT_NO_THROW(detail::parse_gym("[[[[0.5, 0, 0, false]]]]", "p.json", {.normalise = true}));
 }
 
 TEST(Gym, OtherKindsAndSeveralRewardsAreRefused) {
@@ -161,7 +161,7 @@ TEST(Gym, OtherKindsAndSeveralRewardsAreRefused) {
     Stream random = test_stream(2);
     for (const BranchKind kind : {BranchKind::interval, BranchKind::parametric}) {
         const ExplicitModel model = random_explicit_model(random, {.kind = kind});
-        EXPECT_TRUE(says(refusal([&] { write_gym(folder / "p.json", RowsOfModel(model)); }),
+        EXPECT_TRUE(says(refusal([&] { detail::write_gym(folder / "p.json", RowsOfModel(model)); }),
                          {"p.json", "one probability"}));
         EXPECT_TRUE(says(
             refusal([&] { write_model(find_model_format("gym"), folder / "p.json", RowsOfModel(model)); }),
@@ -170,7 +170,8 @@ TEST(Gym, OtherKindsAndSeveralRewardsAreRefused) {
     ExplicitModel model;
     model.header = {BranchKind::point, 1, 1, 1, {}, {}, {}, {"a", "b"}, {0}};
     model.states = {{{}, {-1}, {0, 1}, {0}, {1}, {}, {}, {0, 0}, {0, 0}}};
-    EXPECT_TRUE(says(refusal([&] { write_gym(folder / "p.json", RowsOfModel(model)); }), {"2", "a, b"}));
+    EXPECT_TRUE(
+        says(refusal([&] { detail::write_gym(folder / "p.json", RowsOfModel(model)); }), {"2", "a, b"}));
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

@@ -152,9 +152,9 @@ TEST(GymStream, GivesWhatTheWholeDocumentMeans) {
     for (int i = 0; i < 150; ++i) {
         const std::string text = random_text(random);
         SCOPED_TRACE(text);
-        const ExplicitModel model = parse_gym(text, "p.json");
+        const ExplicitModel model = detail::parse_gym(text, "p.json");
         expect_meaning(model, json::parse(text));
-        EXPECT_EQ(read_gym(folder.write("p.json", text)), model);
+        EXPECT_EQ(detail::read_gym(folder.write("p.json", text)), model);
     }
 }
 
@@ -175,17 +175,20 @@ TEST(GymStream, KeysComeInAnyOrder) {
         rows += fmt::format("{}\"{}\": {}", rows.empty() ? "" : ", ", key, value);
         lists += fmt::format("{}[{}]", lists.empty() ? "" : ", ", list);
     }
-    EXPECT_EQ(parse_gym("{" + rows + "}", "p.json"), parse_gym("[" + lists + "]", "p.json"));
+    EXPECT_EQ(detail::parse_gym("{" + rows + "}", "p.json"), detail::parse_gym("[" + lists + "]", "p.json"));
     EXPECT_EQ(
-        parse_gym(
+        detail::parse_gym(
             R"({"initial_state_distrib": [0, 1], "P": {"1": [[[1, 0, 5, false]]], "0": [[[1, 1, 4, false]]]}})",
             "p.json"),
-        parse_gym(R"({"P": [[[[1, 1, 4, false]]], [[[1, 0, 5, false]]]], "initial_state_distrib": [0, 1]})",
-                  "p.json"));
+        detail::parse_gym(
+            R"({"P": [[[[1, 1, 4, false]]], [[[1, 0, 5, false]]]], "initial_state_distrib": [0, 1]})",
+            "p.json"));
 }
 
 TEST(GymStream, KeysThatComeTwiceAreRefused) {
-    const auto refused = [](const std::string& text) { return refusal([&] { parse_gym(text, "p.json"); }); };
+    const auto refused = [](const std::string& text) {
+        return refusal([&] { detail::parse_gym(text, "p.json"); });
+    };
     const std::string choice = "[[1, 0, 0, false]]", state = "{\"0\": " + choice + "}";
     EXPECT_TRUE(
         says(refused("{\"0\": " + state + ", \"0\": " + state + "}"), {"p.json: P: ", "\"0\"", "twice"}));
@@ -204,7 +207,9 @@ TEST(GymStream, KeysThatComeTwiceAreRefused) {
 }
 
 TEST(GymStream, HugeNumbersAllocateNothing) {
-    const auto refused = [](const std::string& text) { return refusal([&] { parse_gym(text, "p.json"); }); };
+    const auto refused = [](const std::string& text) {
+        return refusal([&] { detail::parse_gym(text, "p.json"); });
+    };
     const std::string state = "{\"0\": [[1, 0, 0, false]]}";
     for (const std::string key : {"9223372036854775807", "4000000000", "1"})
         EXPECT_TRUE(says(refused("{\"" + key + "\": " + state + "}"), {"P: has 1 keys", "\"0\""}));
@@ -256,7 +261,7 @@ TEST(GymStream, WhatIsNotFiniteOrInTheWrongPlaceIsNamed) {
         {"{\"0\": {}}", {"P[0]: is empty"}},
     };
     for (const auto& [text, parts] : cases) {
-        const std::string message = refusal([&] { parse_gym(text, "p.json"); });
+        const std::string message = refusal([&] { detail::parse_gym(text, "p.json"); });
         for (const std::string& part : parts) EXPECT_TRUE(says(message, {"p.json: ", part})) << text;
     }
 }
@@ -267,12 +272,13 @@ TEST(GymStream, ATruncatedFileIsRefusedAtEveryLength) {
         R"({"P": {"1": {"0": [[0.5, 0, -1.5, false], [0.5, 1, 0, true]]}, "0": [[[1.0, 1, 0, true]]]},
             "initial_state_distrib": [0.5, 0.5]})";
     // Terminated branches lead to one more state.
-    EXPECT_EQ(parse_gym(text, "p.json").header.branches, 1 + 2 + 1);
+    EXPECT_EQ(detail::parse_gym(text, "p.json").header.branches, 1 + 2 + 1);
     for (std::size_t length = 0; length < text.size(); ++length) {
         const std::string cut = text.substr(0, length);
-        EXPECT_TRUE(says(refusal([&] { parse_gym(cut, "p.json"); }), {"p.json: not valid JSON", "line"}));
         EXPECT_TRUE(
-            says(refusal([&] { read_gym(folder.write("q.json", cut)); }), {"q.json: not valid JSON"}));
+            says(refusal([&] { detail::parse_gym(cut, "p.json"); }), {"p.json: not valid JSON", "line"}));
+        EXPECT_TRUE(says(refusal([&] { detail::read_gym(folder.write("q.json", cut)); }),
+                         {"q.json: not valid JSON"}));
     }
 }
 

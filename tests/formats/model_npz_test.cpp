@@ -1,4 +1,5 @@
 #include "alidade/formats/model_npz.hpp"
+#include "alidade/formats/tabular_arrays.hpp"
 
 #include <gtest/gtest.h>
 
@@ -87,8 +88,8 @@ TEST(ModelNpz, LaysOutTheDenseArrayByStepStateActionSuccessor) {
     const TemporaryFolder folder;
     const MixtureModel model = small_model(false);
     write_dense_npz(folder / "d.npz", model, rewards_for(model.shape()));
-    const NpzArrays arrays = read_npz(folder / "d.npz");
-    const NpyArray& transitions = arrays.at("transitions");
+    const detail::NpzArrays arrays = detail::read_npz(folder / "d.npz");
+    const detail::NpyArray& transitions = arrays.at("transitions");
     ASSERT_EQ(transitions.shape, (std::vector<std::int64_t>{4, 3, 2, 3}));
     // Step 2: half and half; state 0, action 0 goes to 0 surely or to 0 and 2 evenly.
     EXPECT_EQ(transitions.reals[((2 * 3 + 0) * 2 + 0) * 3 + 0], 0.75);
@@ -101,7 +102,7 @@ TEST(ModelNpz, StoresNoZerosAndNarrowIndicesInTheSparseLayout) {
     const TemporaryFolder folder;
     const MixtureModel model = small_model(false);
     write_csr_npz(folder / "s.npz", model);
-    const NpzArrays arrays = read_npz(folder / "s.npz");
+    const detail::NpzArrays arrays = detail::read_npz(folder / "s.npz");
     EXPECT_EQ(arrays.at("shape").integers, (std::vector<std::int64_t>{24, 3}));
     EXPECT_EQ(arrays.at("indices").dtype, "<i4");
     for (const double p : arrays.at("data").reals) EXPECT_GT(p, 0);
@@ -112,9 +113,9 @@ TEST(ModelNpz, StoresNoZerosAndNarrowIndicesInTheSparseLayout) {
 TEST(ModelNpz, HomogeneousModelsAreBaseModels) {
     const TemporaryFolder folder;
     write_csr_npz(folder / "s.npz", small_model(true));
-    const BaseKernel kernel = read_csr(folder / "s.npz");
+    const BaseKernel kernel = detail::read_csr(folder / "s.npz");
     EXPECT_EQ(kernel.rows, 6);
-    validate_rows(kernel, 2, "s.npz");
+    detail::validate_rows(kernel, 2, "s.npz");
 }
 
 TEST(ModelNpz, RefusesADenseArrayAboveTheLimit) {
@@ -127,28 +128,29 @@ TEST(ModelNpz, RefusesADenseArrayAboveTheLimit) {
 }
 
 TEST(ModelNpz, RefusesArraysThatDoNotFitTogether) {
-    NpzArrays good;
-    good.emplace("transitions", NpyArray::of_reals({1, 2, 1, 2}, {0.5, 0.5, 0, 1}));
-    const auto with = [&](const char* name, NpyArray array) {
-        NpzArrays arrays = good;
+    detail::NpzArrays good;
+    good.emplace("transitions", detail::NpyArray::of_reals({1, 2, 1, 2}, {0.5, 0.5, 0, 1}));
+    const auto with = [&](const char* name, detail::NpyArray array) {
+        detail::NpzArrays arrays = good;
         arrays[name] = std::move(array);
-        return refusal([&] { tabular_from_arrays(arrays, "x.npz"); });
+        return refusal([&] { detail::tabular_from_arrays(arrays, "x.npz"); });
     };
-    EXPECT_EQ(tabular_from_arrays(good, "x.npz").start, (std::vector<double>{1, 0}));
+    EXPECT_EQ(detail::tabular_from_arrays(good, "x.npz").start, (std::vector<double>{1, 0}));
+    EXPECT_TRUE(says(with("transitions", detail::NpyArray::of_reals({2, 2}, {1, 0, 0, 1})),
+                     {"transitions", "(2, 2)"}));
+    EXPECT_TRUE(says(with("transitions", detail::NpyArray::of_reals({2, 1, 1}, {1, 1})), {"transitions"}));
+    EXPECT_TRUE(says(with("transitions", detail::NpyArray::of_reals({0, 1, 0}, {})), {"transitions"}));
+    EXPECT_TRUE(says(with("transitions", detail::NpyArray::of_reals({2, 1, 2}, {0.5, 0.4, 0, 1})),
+                     {"state 0", "0.9"}));
     EXPECT_TRUE(
-        says(with("transitions", NpyArray::of_reals({2, 2}, {1, 0, 0, 1})), {"transitions", "(2, 2)"}));
-    EXPECT_TRUE(says(with("transitions", NpyArray::of_reals({2, 1, 1}, {1, 1})), {"transitions"}));
-    EXPECT_TRUE(says(with("transitions", NpyArray::of_reals({0, 1, 0}, {})), {"transitions"}));
-    EXPECT_TRUE(
-        says(with("transitions", NpyArray::of_reals({2, 1, 2}, {0.5, 0.4, 0, 1})), {"state 0", "0.9"}));
-    EXPECT_TRUE(says(with("transitions", NpyArray::of_reals({1, 1, 1}, {std::nan("")})), {"state 0", "nan"}));
-    EXPECT_TRUE(says(with("horizon", NpyArray::of_reals({}, {2})), {"horizon"}));
-    EXPECT_TRUE(says(with("horizon", NpyArray::of_integers({}, {0})), {"horizon"}));
-    EXPECT_TRUE(says(with("start", NpyArray::of_reals({1}, {1})), {"start", "(2)"}));
-    EXPECT_TRUE(says(with("start", NpyArray::of_reals({2}, {0.5, 0.4})), {"start", "0.9"}));
-    EXPECT_TRUE(says(with("rewards_r", NpyArray::of_reals({2}, {0, 1})), {"rewards_r"}));
-    EXPECT_TRUE(says(with("rewards_r", NpyArray::of_reals({2, 1}, {0, 2})), {"rewards_r", "2"}));
-    EXPECT_TRUE(says(refusal([&] { tabular_from_arrays({}, "x.npz"); }), {"x.npz", "transitions"}));
+        says(with("transitions", detail::NpyArray::of_reals({1, 1, 1}, {std::nan("")})), {"state 0", "nan"}));
+    EXPECT_TRUE(says(with("horizon", detail::NpyArray::of_reals({}, {2})), {"horizon"}));
+    EXPECT_TRUE(says(with("horizon", detail::NpyArray::of_integers({}, {0})), {"horizon"}));
+    EXPECT_TRUE(says(with("start", detail::NpyArray::of_reals({1}, {1})), {"start", "(2)"}));
+    EXPECT_TRUE(says(with("start", detail::NpyArray::of_reals({2}, {0.5, 0.4})), {"start", "0.9"}));
+    EXPECT_TRUE(says(with("rewards_r", detail::NpyArray::of_reals({2}, {0, 1})), {"rewards_r"}));
+    EXPECT_TRUE(says(with("rewards_r", detail::NpyArray::of_reals({2, 1}, {0, 2})), {"rewards_r", "2"}));
+    EXPECT_TRUE(says(refusal([&] { detail::tabular_from_arrays({}, "x.npz"); }), {"x.npz", "transitions"}));
 }
 
 }  // namespace

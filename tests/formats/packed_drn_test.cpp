@@ -39,9 +39,9 @@ void pack(const std::filesystem::path& path, Filter filter, std::string_view pie
     archive_write_free(a);
 }
 
-void pack_tar(const std::filesystem::path& path, Packing packing,
+void pack_tar(const std::filesystem::path& path, detail::Packing packing,
               const std::vector<std::pair<std::string, std::string>>& members) {
-    ArchiveWriter out(path, packing);
+    detail::ArchiveWriter out(path, packing);
     for (const auto& [name, bytes] : members) out.add(name, bytes);
     out.close();
 }
@@ -52,26 +52,27 @@ TEST(PackedDrn, EveryPackingReadsAsThePlainFile) {
     for (const BranchKind kind : {BranchKind::point, BranchKind::interval, BranchKind::parametric})
         for (int i = 0; i < 5; ++i) {
             const auto plain = folder / fmt::format("{}-{}.drn", static_cast<int>(kind), i);
-            write_drn(plain, RowsOfModel(random_explicit_model(random, {.kind = kind})));
-            const ExplicitModel model = read_drn(plain);
+            detail::write_drn(plain, RowsOfModel(random_explicit_model(random, {.kind = kind})));
+            const ExplicitModel model = detail::read_drn(plain);
             const std::string text = bytes_of(plain);
             const std::string name = plain.string();
             pack(name + ".gz", Filter::gzip, text);
             pack(name + ".xz", Filter::xz, text);
-            EXPECT_EQ(read_drn(name + ".gz"), model);
-            EXPECT_EQ(read_drn(name + ".xz"), model);
+            EXPECT_EQ(detail::read_drn(name + ".gz"), model);
+            EXPECT_EQ(detail::read_drn(name + ".xz"), model);
             // What Storm calls .drn.gz is a tar archive; other members do not matter.
-            pack_tar(name + "2.gz", Packing::tar_gzip, {{"notes.txt", "x"}, {"model.drn", text}, {"z", ""}});
-            pack_tar(name + "2.xz", Packing::tar_xz, {{"model.drn", text}});
-            EXPECT_EQ(read_drn(name + "2.gz"), model);
-            EXPECT_EQ(read_drn(name + "2.xz"), model);
+            pack_tar(name + "2.gz", detail::Packing::tar_gzip,
+                     {{"notes.txt", "x"}, {"model.drn", text}, {"z", ""}});
+            pack_tar(name + "2.xz", detail::Packing::tar_xz, {{"model.drn", text}});
+            EXPECT_EQ(detail::read_drn(name + "2.gz"), model);
+            EXPECT_EQ(detail::read_drn(name + "2.xz"), model);
         }
 }
 
 TEST(PackedDrn, IsReadWhereverDrnIs) {
     const TemporaryFolder folder;
     const std::string text = bytes_of(data("storm_two_dice.drn"));
-    const ExplicitModel model = read_drn(data("storm_two_dice.drn"));
+    const ExplicitModel model = detail::read_drn(data("storm_two_dice.drn"));
     EXPECT_EQ(model_format_of("a/b.drn.gz"), &find_model_format("drn"));
     EXPECT_EQ(model_format_of("a/b.drn.xz"), &find_model_format("drn"));
     EXPECT_EQ(model_format_of("a/b.gz"), nullptr);
@@ -81,7 +82,7 @@ TEST(PackedDrn, IsReadWhereverDrnIs) {
     EXPECT_EQ(read_model(folder / "m.drn.gz"), model);
     // Told by its first bytes: stormpy 2.0.0 writes plain text under such a name.
     EXPECT_EQ(read_model(folder.write("plain.drn.gz", text)), model);
-    EXPECT_TRUE(says(refusal([&] { write_drn(folder / "n.drn.gz", RowsOfModel(model)); }),
+    EXPECT_TRUE(says(refusal([&] { detail::write_drn(folder / "n.drn.gz", RowsOfModel(model)); }),
                      {"n.drn.gz", "plain text", ".gz"}));
     EXPECT_FALSE(std::filesystem::exists(folder / "n.drn.gz"));
 }
@@ -89,14 +90,16 @@ TEST(PackedDrn, IsReadWhereverDrnIs) {
 TEST(PackedDrn, MessagesNameTheLine) {
     const TemporaryFolder folder;
     pack(folder / "m.drn.gz", Filter::gzip, "@type: MDP\n@nr_states\n1\n@model\nstate 7\n");
-    EXPECT_TRUE(says(refusal([&] { read_drn(folder / "m.drn.gz"); }), {"m.drn.gz:5: ", "state 7"}));
+    EXPECT_TRUE(says(refusal([&] { detail::read_drn(folder / "m.drn.gz"); }), {"m.drn.gz:5: ", "state 7"}));
     pack(folder / "empty.drn.gz", Filter::gzip, "");
-    EXPECT_TRUE(says(refusal([&] { read_drn(folder / "empty.drn.gz"); }), {"empty.drn.gz"}));
-    pack_tar(folder / "none.drn.gz", Packing::tar_gzip, {{"model.txt", "x"}});
-    EXPECT_TRUE(says(refusal([&] { read_drn(folder / "none.drn.gz"); }), {"none.drn.gz", "no file", ".drn"}));
+    EXPECT_TRUE(says(refusal([&] { detail::read_drn(folder / "empty.drn.gz"); }), {"empty.drn.gz"}));
+    pack_tar(folder / "none.drn.gz", detail::Packing::tar_gzip, {{"model.txt", "x"}});
+    EXPECT_TRUE(
+        says(refusal([&] { detail::read_drn(folder / "none.drn.gz"); }), {"none.drn.gz", "no file", ".drn"}));
     const std::string text = bytes_of(data("storm_imdp.drn"));
-    pack_tar(folder / "two.drn.gz", Packing::tar_gzip, {{"a.drn", text}, {"b.drn", text}});
-    EXPECT_TRUE(says(refusal([&] { read_drn(folder / "two.drn.gz"); }), {"two.drn.gz", "more than one"}));
+    pack_tar(folder / "two.drn.gz", detail::Packing::tar_gzip, {{"a.drn", text}, {"b.drn", text}});
+    EXPECT_TRUE(
+        says(refusal([&] { detail::read_drn(folder / "two.drn.gz"); }), {"two.drn.gz", "more than one"}));
 }
 
 TEST(PackedDrn, ATruncatedFileIsRefusedAtEveryLength) {
@@ -104,11 +107,11 @@ TEST(PackedDrn, ATruncatedFileIsRefusedAtEveryLength) {
     const std::string text = bytes_of(data("storm_imdp.drn"));
     pack(folder / "a", Filter::gzip, text);
     pack(folder / "b", Filter::xz, text);
-    pack_tar(folder / "c", Packing::tar_gzip, {{"model.drn", text}});
+    pack_tar(folder / "c", detail::Packing::tar_gzip, {{"model.drn", text}});
     for (const char* const name : {"a", "b", "c"}) {
         const std::string bytes = bytes_of(folder / name);
         for (std::size_t length = 0; length < bytes.size(); ++length)
-            EXPECT_THROW(read_drn(folder.write("m.drn.gz", bytes.substr(0, length))), InvalidArgument)
+            EXPECT_THROW(detail::read_drn(folder.write("m.drn.gz", bytes.substr(0, length))), InvalidArgument)
                 << name << " cut to " << length << " of " << bytes.size();
     }
 }
@@ -123,7 +126,7 @@ TEST(PackedDrn, ADamagedFileIsRefusedOrAModel) {
             std::string damaged = bytes;
             damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
             try {
-                validate(read_drn(folder.write("m.drn.gz", damaged)), "again");
+                validate(detail::read_drn(folder.write("m.drn.gz", damaged)), "again");
             } catch (const InvalidArgument&) {
             }
         }
@@ -135,9 +138,10 @@ TEST(PackedDrn, WhatUnpacksWithoutEndIsRefused) {
     const std::string comment = "//" + std::string((1U << 20U) - 3, 'x') + "\n";
     pack(folder / "many.drn.gz", Filter::gzip, comment, 96);
     ASSERT_LT(std::filesystem::file_size(folder / "many.drn.gz"), 150'000u);
-    EXPECT_TRUE(says(refusal([&] { read_drn(folder / "many.drn.gz"); }), {"many.drn.gz", "unpacks to"}));
+    EXPECT_TRUE(
+        says(refusal([&] { detail::read_drn(folder / "many.drn.gz"); }), {"many.drn.gz", "unpacks to"}));
     pack(folder / "long.drn.gz", Filter::gzip, std::string(1U << 20U, 'x'), 66);
-    EXPECT_TRUE(says(refusal([&] { read_drn(folder / "long.drn.gz"); }), {"long.drn.gz", "a line"}));
+    EXPECT_TRUE(says(refusal([&] { detail::read_drn(folder / "long.drn.gz"); }), {"long.drn.gz", "a line"}));
 }
 
 }  // namespace

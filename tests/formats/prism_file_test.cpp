@@ -40,8 +40,8 @@ TEST(PrismFile, ReadsWhatItWrote) {
             const ExplicitModel model = support::random_explicit_model(random, with);
             // Fresh names: replacing a file waits for the disk on some file systems.
             const auto path = folder / fmt::format("m{}-{}.tra", static_cast<int>(kind), seed);
-            write_prism(path, RowsOfModel(model));
-            ASSERT_EQ(read_prism(path), with_actions_as_met(model)) << "seed " << seed;
+            detail::write_prism(path, RowsOfModel(model));
+            ASSERT_EQ(detail::read_prism(path), with_actions_as_met(model)) << "seed " << seed;
         }
 }
 
@@ -55,12 +55,12 @@ TEST(PrismFile, ReadsWhatItWroteForStorm) {
             for (double& reward : row.choice_rewards) reward = std::abs(reward);
         }
         const auto path = folder / fmt::format("m{}-.tra", seed);
-        write_prism(path, RowsOfModel(model), PrismDialect::storm);
+        detail::write_prism(path, RowsOfModel(model), detail::PrismDialect::storm);
         // Storm's files have no place for the names of rewards.
         auto& names = model.header.rewards;
         if (names.size() == 1) names = {"reward"};
         if (names.size() == 2) names = {"reward1", "reward2"};
-        ASSERT_EQ(read_prism(path), with_actions_as_met(model)) << "seed " << seed;
+        ASSERT_EQ(detail::read_prism(path), with_actions_as_met(model)) << "seed " << seed;
     }
 }
 
@@ -76,7 +76,7 @@ ExplicitModel two_states() {
 
 TEST(PrismFile, WritesTheFilesOfThePrismManual) {
     const TemporaryFolder folder;
-    const auto files = write_prism(folder / "m.tra", RowsOfModel(two_states()));
+    const auto files = detail::write_prism(folder / "m.tra", RowsOfModel(two_states()));
     EXPECT_EQ(files, (std::vector<std::filesystem::path>{folder / "m.tra", folder / "m.sta", folder / "m.lab",
                                                          folder / "m.srew", folder / "m.trew"}));
     // Names become identifiers, and no two the same.
@@ -92,7 +92,9 @@ TEST(PrismFile, WritesTheFilesOfThePrismManual) {
 TEST(PrismFile, WritesTheFilesOfStormsExplicitParser) {
     const TemporaryFolder folder;
     ExplicitModel model = two_states();
-    const auto write = [&] { write_prism(folder / "m.tra", RowsOfModel(model), PrismDialect::storm); };
+    const auto write = [&] {
+        detail::write_prism(folder / "m.tra", RowsOfModel(model), detail::PrismDialect::storm);
+    };
     EXPECT_TRUE(says(refusal(write), {"m.tra", "-1e-07", "negative"}));
     model.states[1].state_rewards = {1e-7};
     write();
@@ -113,21 +115,21 @@ TEST(PrismFile, LeavesNoRewardsOfAnEarlierModelBehind) {
         row.state_rewards = {1, 2};
         row.choice_rewards.assign(2 * static_cast<std::size_t>(row.choices()), 0.0);
     }
-    write_prism(folder / "m.tra", RowsOfModel(model));
+    detail::write_prism(folder / "m.tra", RowsOfModel(model));
     EXPECT_TRUE(std::filesystem::exists(folder / "m2.srew"));
-    write_prism(folder / "m.tra", RowsOfModel(two_states()));
+    detail::write_prism(folder / "m.tra", RowsOfModel(two_states()));
     EXPECT_FALSE(std::filesystem::exists(folder / "m1.srew") || std::filesystem::exists(folder / "m2.trew"));
-    EXPECT_EQ(read_prism(folder / "m.tra").header.rewards, (std::vector<std::string>{"a_b"}));
-    write_prism(folder / "m.tra", RowsOfModel(model));
-    EXPECT_EQ(read_prism(folder / "m.tra").header.rewards, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(detail::read_prism(folder / "m.tra").header.rewards, (std::vector<std::string>{"a_b"}));
+    detail::write_prism(folder / "m.tra", RowsOfModel(model));
+    EXPECT_EQ(detail::read_prism(folder / "m.tra").header.rewards, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(PrismFile, ReadsMarkovChainsFractionsAndComments) {
-    PrismTexts texts;
+    detail::PrismTexts texts;
     texts.transitions = "# a chain\n2 3\n0 1 2/3\n0 0 1/3\n\n1 1 1\n";
     texts.transition_rewards = {"2 2\n0 0 4\n0 1 4\n"};
     texts.state_rewards = {std::nullopt};
-    const ExplicitModel model = parse_prism(texts, "c");
+    const ExplicitModel model = detail::parse_prism(texts, "c");
     EXPECT_EQ(model.header.choices, 2);
     EXPECT_EQ(model.header.initial_states, (std::vector<std::int64_t>{0}));
     EXPECT_EQ(model.states[0].targets, (std::vector<std::int64_t>{0, 1}));
@@ -135,12 +137,12 @@ TEST(PrismFile, ReadsMarkovChainsFractionsAndComments) {
     EXPECT_EQ(model.states[0].choice_rewards, (std::vector<double>{4}));
 }
 
-std::string refused(const PrismTexts& texts) {
-    return refusal([&] { parse_prism(texts, "m"); });
+std::string refused(const detail::PrismTexts& texts) {
+    return refusal([&] { detail::parse_prism(texts, "m"); });
 }
 
 std::string refused_transitions(std::string text) {
-    PrismTexts texts;
+    detail::PrismTexts texts;
     texts.transitions = std::move(text);
     return refused(texts);
 }
@@ -165,24 +167,28 @@ TEST(PrismFile, SaysFileAndLineOfABadTransition) {
 }
 
 TEST(PrismFile, SaysFileAndLineOfBadLabelsStatesAndRewards) {
-    PrismTexts good;
+    detail::PrismTexts good;
     good.transitions = "2 2 3\n0 0 0 0.5\n0 0 1 0.5\n1 0 1 1\n";
     const auto with = [&](auto set) {
-        PrismTexts texts = good;
+        detail::PrismTexts texts = good;
         set(texts);
         return refused(texts);
     };
-    EXPECT_TRUE(says(with([](PrismTexts& t) { t.labels = "1=\"init\"\n"; }), {"m.lab:1", "label 0"}));
+    EXPECT_TRUE(says(with([](detail::PrismTexts& t) { t.labels = "1=\"init\"\n"; }), {"m.lab:1", "label 0"}));
+    EXPECT_TRUE(says(with([](detail::PrismTexts& t) { t.labels = "0=\"init\" 1=\"init\"\n"; }),
+                     {"m.lab:1", "twice"}));
     EXPECT_TRUE(
-        says(with([](PrismTexts& t) { t.labels = "0=\"init\" 1=\"init\"\n"; }), {"m.lab:1", "twice"}));
-    EXPECT_TRUE(says(with([](PrismTexts& t) { t.labels = "0=\"init\"\n2: 0\n"; }), {"m.lab:2", "state"}));
-    EXPECT_TRUE(says(with([](PrismTexts& t) { t.labels = "0=\"init\"\n1: 1\n"; }), {"m.lab:2", "label"}));
-    EXPECT_TRUE(says(with([](PrismTexts& t) { t.labels = "0=\"a\"\n1: 0\n"; }), {"m.tra", "initial state"}));
-    EXPECT_TRUE(says(with([](PrismTexts& t) { t.labels = "#DECLARATION\ninit\n"; }), {"m.lab", "#END"}));
-    EXPECT_TRUE(says(with([](PrismTexts& t) { t.states = "(x)\n0:(0)\n"; }), {"m.sta", "1 states"}));
-    EXPECT_TRUE(says(with([](PrismTexts& t) { t.states = "(x)\n1:(0)\n"; }), {"m.sta:2", "state 0"}));
+        says(with([](detail::PrismTexts& t) { t.labels = "0=\"init\"\n2: 0\n"; }), {"m.lab:2", "state"}));
+    EXPECT_TRUE(
+        says(with([](detail::PrismTexts& t) { t.labels = "0=\"init\"\n1: 1\n"; }), {"m.lab:2", "label"}));
+    EXPECT_TRUE(
+        says(with([](detail::PrismTexts& t) { t.labels = "0=\"a\"\n1: 0\n"; }), {"m.tra", "initial state"}));
+    EXPECT_TRUE(
+        says(with([](detail::PrismTexts& t) { t.labels = "#DECLARATION\ninit\n"; }), {"m.lab", "#END"}));
+    EXPECT_TRUE(says(with([](detail::PrismTexts& t) { t.states = "(x)\n0:(0)\n"; }), {"m.sta", "1 states"}));
+    EXPECT_TRUE(says(with([](detail::PrismTexts& t) { t.states = "(x)\n1:(0)\n"; }), {"m.sta:2", "state 0"}));
     const auto rewards = [&](const char* states, const char* transitions) {
-        return with([&](PrismTexts& t) {
+        return with([&](detail::PrismTexts& t) {
             t.state_rewards = {std::string(states)};
             t.transition_rewards = {std::string(transitions)};
         });

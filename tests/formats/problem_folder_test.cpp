@@ -233,22 +233,24 @@ TEST(ProblemFolder, ValuesOutOfRangeAreNamedWithTheirLine) {
 
 TEST(ProblemFolder, BaseFilesThatDoNotFitTogetherAreNamed) {
     const Folder folder(with("[environment]", "[[base]]\nfile = \"other.npz\"\n[environment]"));
-    write_csr(folder / "other.npz", {"", 2, 2, {0, 1, 2}, {0, 1}, {1, 1}});
+    detail::write_csr(folder / "other.npz", {"", 2, 2, {0, 1, 2}, {0, 1}, {1, 1}});
     EXPECT_TRUE(says(folder.refused(), {"other.npz: shape is (2, 2)", "k.npz has (4, 2)"}));
-    write_csr(folder / "other.npz", {"", 3, 2, {0, 1, 2, 3}, {0, 1, 1}, {1, 1, 1}});
+    detail::write_csr(folder / "other.npz", {"", 3, 2, {0, 1, 2, 3}, {0, 1, 1}, {1, 1, 1}});
     EXPECT_TRUE(says(folder.refused(), {"other.npz: shape is (3, 2)", "multiple"}));
     EXPECT_TRUE(says(refused("\"k.npz\"", "\"k.txt\""), {"problem.toml:6", "k.txt", ".npz"}));
 }
 
 TEST(ProblemFolder, ARowThatDoesNotSumToOneIsNamedAndCanBeNormalised) {
     const Folder folder;
-    write_csr(folder / "k.npz", {"", 4, 2, {0, 2, 3, 4, 6}, {0, 1, 0, 1, 0, 1}, {1, 3, 1, 1, 0.5, 0.497}});
+    detail::write_csr(folder / "k.npz",
+                      {"", 4, 2, {0, 2, 3, 4, 6}, {0, 1, 0, 1, 0, 1}, {1, 3, 1, 1, 0.5, 0.497}});
     EXPECT_TRUE(says(folder.refused(), {"k.npz: row of state 0, action 0 sums to 4 (must be 1 within 1e-9)",
                                         "state 1, action 1: 0.997", "--normalise"}));
     const Problem problem = folder.load({.normalise = true});
     EXPECT_EQ(problem.features().base_kernel(0).probabilities,
               (std::vector<double>{0.25, 0.75, 1, 1, 0.5 / 0.997, 0.497 / 0.997}));
-    write_csr(folder / "k.npz", {"", 4, 2, {0, 2, 3, 4, 6}, {0, 1, 0, 1, 0, 1}, {1, 3, 1, 1, -0.5, 1.5}});
+    detail::write_csr(folder / "k.npz",
+                      {"", 4, 2, {0, 2, 3, 4, 6}, {0, 1, 0, 1, 0, 1}, {1, 3, 1, 1, -0.5, 1.5}});
     EXPECT_TRUE(
         says(refusal([&] { folder.load({.normalise = true}); }), {"k.npz", "state 1, action 1", "-0.5"}));
 }

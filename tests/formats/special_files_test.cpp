@@ -52,7 +52,7 @@ TEST(SpecialFiles, DevicesAreRefusedAndLinksAreFollowed) {
         std::filesystem::create_symlink("/dev/zero", folder / (std::string("zero") + extension));
     for (const std::string& said : refusals(folder, "zero")) EXPECT_TRUE(says(said, {"zero", "not a file"}));
     std::filesystem::create_symlink(folder.write("text", "words"), folder / "link");
-    EXPECT_EQ(read_text(folder / "link"), "words");
+    EXPECT_EQ(detail::read_text(folder / "link"), "words");
 }
 
 // A hole in a file takes no room on the disk, but would in memory.
@@ -64,7 +64,8 @@ TEST(SpecialFiles, LinesWithoutEndAreRefused) {
         folder.write(name, "");
         std::filesystem::resize_file(folder / name, std::uintmax_t{1} << 36);
     }
-    EXPECT_TRUE(says(refusal([&] { read_drn(folder / "long.drn"); }), {"long.drn", "67108864 bytes"}));
+    EXPECT_TRUE(
+        says(refusal([&] { detail::read_drn(folder / "long.drn"); }), {"long.drn", "67108864 bytes"}));
     EXPECT_TRUE(says(refusal([&] { read_episodes(folder / "long.jsonl", problem.start(), counts); }),
                      {"long.jsonl", "67108864 bytes"}));
 }
@@ -75,7 +76,7 @@ TEST(SpecialFiles, LinesAreReadAsTheyAre) {
         std::istringstream stream("one\n\n" + long_line + "\n" + std::string(16383, 'y') + "\n" +
                                   std::string(16384, 'z') + "\nlast" + (ended ? "\n" : ""));
         std::vector<std::string> lines;
-        for (std::string line; read_line(stream, line, "f");) lines.push_back(line);
+        for (std::string line; detail::read_line(stream, line, "f");) lines.push_back(line);
         EXPECT_EQ(lines, (std::vector<std::string>{"one", "", long_line, std::string(16383, 'y'),
                                                    std::string(16384, 'z'), "last"}));
     }

@@ -28,11 +28,11 @@ TEST(UmbFile, ReadsWhatItWrote) {
             const ExplicitModel model = support::random_explicit_model(random, everything(kind));
             // Few with xz, which takes long to start.
             const auto compression =
-                seed % 20 == 0 ? UmbCompression::xz : static_cast<UmbCompression>(seed % 2);
+                seed % 20 == 0 ? detail::UmbCompression::xz : static_cast<detail::UmbCompression>(seed % 2);
             // Fresh names: replacing a file waits for the disk on some file systems.
             const auto path = folder / fmt::format("{}-{}.umb", static_cast<int>(kind), seed);
-            write_umb(path, RowsOfModel(model), compression);
-            ASSERT_EQ(read_umb(path), model) << "seed " << seed;
+            detail::write_umb(path, RowsOfModel(model), compression);
+            ASSERT_EQ(detail::read_umb(path), model) << "seed " << seed;
         }
 }
 
@@ -40,8 +40,8 @@ TEST(UmbFile, GivesTheSameBytesForTheSameModel) {
     const TemporaryFolder folder;
     Stream random(7, Purpose::test);
     const ExplicitModel model = support::random_explicit_model(random, everything(BranchKind::interval));
-    write_umb(folder / "a.umb", RowsOfModel(model));
-    write_umb(folder / "b.umb", RowsOfModel(model));
+    detail::write_umb(folder / "a.umb", RowsOfModel(model));
+    detail::write_umb(folder / "b.umb", RowsOfModel(model));
     EXPECT_EQ(bytes_of(folder / "a.umb"), bytes_of(folder / "b.umb"));
 }
 
@@ -63,8 +63,8 @@ ExplicitModel three_states() {
 }
 
 TEST(UmbFile, ReadsWhatOtherToolsWrote) {
-    EXPECT_EQ(read_umb(data("umbi.umb")), three_states());
-    ExplicitModel storm = read_umb(data("storm.umb"));
+    EXPECT_EQ(detail::read_umb(data("umbi.umb")), three_states());
+    ExplicitModel storm = detail::read_umb(data("storm.umb"));
     // Storm sorts the names of actions.
     ASSERT_EQ(storm.header.actions, (std::vector<std::string>{"go", "stay"}));
     storm.header.actions = {"stay", "go"};
@@ -74,7 +74,7 @@ TEST(UmbFile, ReadsWhatOtherToolsWrote) {
 }
 
 TEST(UmbFile, ReadsTheRewardsThatStormWritesAsIntervals) {
-    const ExplicitModel model = read_umb(data("storm_interval.umb"));
+    const ExplicitModel model = detail::read_umb(data("storm_interval.umb"));
     EXPECT_EQ(model.header.kind, BranchKind::interval);
     EXPECT_EQ(model.header.rewards, (std::vector<std::string>{"cost"}));
     EXPECT_EQ(model.states[0].lower[0], 0.24178843818796852);
@@ -89,17 +89,19 @@ TEST(UmbFile, RefusesParameters) {
     ExplicitFeatures with;
     with.kind = BranchKind::parametric;
     const ExplicitModel model = support::random_explicit_model(random, with);
-    EXPECT_TRUE(says(refusal([&] { write_umb(folder / "m.umb", RowsOfModel(model)); }), {"m.umb", "DRN"}));
+    EXPECT_TRUE(
+        says(refusal([&] { detail::write_umb(folder / "m.umb", RowsOfModel(model)); }), {"m.umb", "DRN"}));
     EXPECT_FALSE(std::filesystem::exists(folder / "m.umb"));
 }
 
 TEST(UmbFile, RefusesEveryTruncationAndSaysWhichFile) {
     const TemporaryFolder folder;
-    write_umb(folder / "m.umb", RowsOfModel(three_states()), UmbCompression::none);
+    detail::write_umb(folder / "m.umb", RowsOfModel(three_states()), detail::UmbCompression::none);
     const std::string bytes = bytes_of(folder / "m.umb");
     // The end of a tar archive is two blocks of zeros; without them nothing is missing.
     for (std::size_t size = 0; size + 1024 < bytes.size(); size += 100)
-        EXPECT_TRUE(says(refusal([&] { parse_umb(bytes.substr(0, size), "cut.umb"); }), {"cut.umb"})) << size;
+        EXPECT_TRUE(says(refusal([&] { detail::parse_umb(bytes.substr(0, size), "cut.umb"); }), {"cut.umb"}))
+            << size;
 }
 
 /// `bytes` with the only occurrence of `from` replaced; lengths must agree.
@@ -112,10 +114,10 @@ std::string with(std::string bytes, std::string_view from, std::string_view to) 
 
 TEST(UmbFile, NeverTrustsTheIndex) {
     const TemporaryFolder folder;
-    write_umb(folder / "m.umb", RowsOfModel(three_states()), UmbCompression::none);
+    detail::write_umb(folder / "m.umb", RowsOfModel(three_states()), detail::UmbCompression::none);
     const std::string bytes = bytes_of(folder / "m.umb");
     const auto refused = [&](std::string_view from, std::string_view to) {
-        return refusal([&] { parse_umb(with(bytes, from, to), "x.umb"); });
+        return refusal([&] { detail::parse_umb(with(bytes, from, to), "x.umb"); });
     };
     EXPECT_TRUE(says(refused("\"#branches\": 6", "\"#branches\": 9"), {"branch-to-target.bin", "9"}));
     EXPECT_TRUE(says(refused("\"#choices\": 4", "\"#choices\": 5"), {"choice-to-branches.bin"}));
@@ -130,9 +132,9 @@ TEST(UmbFile, RefusesWhatIsNoDistribution) {
     const TemporaryFolder folder;
     ExplicitModel model = three_states();
     model.states[1].lower = {0.25, 0.7};
-    write_umb(folder / "m.umb", RowsOfModel(model));
-    EXPECT_TRUE(says(refusal([&] { read_umb(folder / "m.umb"); }), {"m.umb", "state 1", "0.95"}));
-    const ExplicitModel mended = read_umb(folder / "m.umb", {.normalise = true});
+    detail::write_umb(folder / "m.umb", RowsOfModel(model));
+    EXPECT_TRUE(says(refusal([&] { detail::read_umb(folder / "m.umb"); }), {"m.umb", "state 1", "0.95"}));
+    const ExplicitModel mended = detail::read_umb(folder / "m.umb", {.normalise = true});
     EXPECT_DOUBLE_EQ(mended.states[1].lower[0], 0.25 / 0.95);
 }
 
@@ -144,8 +146,8 @@ TEST(UmbFile, AddsUpBranchesThatShareATarget) {
     model.states[1].lower = {0.5, 0.25, 0.25};
     model.states[1].offsets = {0, 3};
     model.header.branches = 7;
-    write_umb(folder / "m.umb", RowsOfModel(model));
-    EXPECT_EQ(read_umb(folder / "m.umb"), three_states());
+    detail::write_umb(folder / "m.umb", RowsOfModel(model));
+    EXPECT_EQ(detail::read_umb(folder / "m.umb"), three_states());
 }
 
 }  // namespace

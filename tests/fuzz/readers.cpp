@@ -19,6 +19,7 @@
 #include "alidade/formats/model_npz.hpp"
 #include "alidade/formats/prism_file.hpp"
 #include "alidade/formats/problem_folder.hpp"
+#include "alidade/formats/tabular_arrays.hpp"
 #include "alidade/formats/umb_file.hpp"
 #include "alidade/formats/umb_members.hpp"
 #include "alidade/process/plan_file.hpp"
@@ -56,7 +57,7 @@ void check_model(const ExplicitModel& model) {
 
 void check_kernel(const BaseKernel& kernel, Index actions) {
     try {
-        validate_rows(kernel, actions, "again");
+        detail::validate_rows(kernel, actions, "again");
     } catch (const InvalidArgument& problem) {
         throw std::logic_error(problem.what());
     }
@@ -87,23 +88,23 @@ std::map<std::string, std::string, std::less<>> split(std::string_view bytes) {
     return parts;
 }
 
-NpzArrays split_arrays(std::string_view bytes) {
-    NpzArrays arrays;
-    for (const auto& [name, part] : split(bytes)) arrays.emplace(name, parse_npy(part, name));
+detail::NpzArrays split_arrays(std::string_view bytes) {
+    detail::NpzArrays arrays;
+    for (const auto& [name, part] : split(bytes)) arrays.emplace(name, detail::parse_npy(part, name));
     return arrays;
 }
 
 void read_drn_text(std::string_view bytes) {
-    check_model(parse_drn(bytes, "x.drn"));
+    check_model(detail::parse_drn(bytes, "x.drn"));
 }
 void read_gym_text(std::string_view bytes) {
-    check_model(parse_gym(bytes, "x.json"));
+    check_model(detail::parse_gym(bytes, "x.json"));
 }
 void read_umb_archive(std::string_view bytes) {
-    check_model(parse_umb(bytes, "x.umb"));
+    check_model(detail::parse_umb(bytes, "x.umb"));
 }
 void read_umb_parts(std::string_view bytes) {
-    check_model(model_of_members(split(bytes), "x.umb"));
+    check_model(detail::model_of_members(split(bytes), "x.umb"));
 }
 
 void read_prism_parts(std::string_view bytes) {
@@ -112,7 +113,7 @@ void read_prism_parts(std::string_view bytes) {
         const auto found = parts.find(name);
         return found == parts.end() ? std::nullopt : std::optional(found->second);
     };
-    PrismTexts texts;
+    detail::PrismTexts texts;
     texts.transitions = part("tra").value_or("");
     texts.states = part("sta");
     texts.labels = part("lab");
@@ -120,37 +121,37 @@ void read_prism_parts(std::string_view bytes) {
         texts.state_rewards.push_back(part("srew"));
         texts.transition_rewards.push_back(part("trew"));
     }
-    check_model(parse_prism(texts, "x"));
+    check_model(detail::parse_prism(texts, "x"));
 }
 
 void read_npy_bytes(std::string_view bytes) {
-    const NpyArray array = parse_npy(bytes, "x");
+    const detail::NpyArray array = detail::parse_npy(bytes, "x");
     // Strings may be stored in ways that are read and not written.
-    if (array.kind() == NpyKind::text) return;
-    const NpyArray again = parse_npy(format_npy(array), "x");
+    if (array.kind() == detail::NpyKind::text) return;
+    const detail::NpyArray again = detail::parse_npy(detail::format_npy(array), "x");
     demand(again.shape == array.shape && again.integers == array.integers, "an array changes when written");
 }
 void read_npz_bytes(std::string_view bytes) {
-    parse_npz(bytes, "x.npz");
+    detail::parse_npz(bytes, "x.npz");
 }
 
 void read_csr_arrays(std::string_view bytes) {
-    BaseKernel kernel = csr_from_arrays(split_arrays(bytes), "x.npz");
+    BaseKernel kernel = detail::csr_from_arrays(split_arrays(bytes), "x.npz");
     if (kernel.rows % kernel.columns != 0) return;
-    normalise_rows(kernel);
-    validate_rows(kernel, kernel.rows / kernel.columns, "x.npz");
+    detail::normalise_rows(kernel);
+    detail::validate_rows(kernel, kernel.rows / kernel.columns, "x.npz");
     check_kernel(kernel, kernel.rows / kernel.columns);
     FeatureMap::from_base_kernels(kernel.columns, kernel.rows / kernel.columns, {&kernel, 1});
 }
 void read_explicit_arrays(std::string_view bytes) {
-    check_model(explicit_from_arrays(split_arrays(bytes), "x.npz"));
+    check_model(detail::explicit_from_arrays(split_arrays(bytes), "x.npz"));
 }
 void read_tabular_arrays(std::string_view bytes) {
-    const TabularModel model = tabular_from_arrays(split_arrays(bytes), "x.npz");
+    const TabularModel model = detail::tabular_from_arrays(split_arrays(bytes), "x.npz");
     for (const BaseKernel& kernel : model.steps) check_kernel(kernel, model.shape.actions);
 }
 void read_feature_arrays(std::string_view bytes) {
-    FeatureMap::from_features(features_from_arrays(split_arrays(bytes), 2, "x.npz"));
+    FeatureMap::from_features(detail::features_from_arrays(split_arrays(bytes), 2, "x.npz"));
 }
 
 void check_reward(const ScaledReward& reward) {
@@ -179,7 +180,7 @@ void read_policy_json(std::string_view bytes) {
     check_policy(parse_policy(bytes, "x.json", shape));
 }
 void read_plan_json(std::string_view bytes) {
-    const Plan plan = parse_plan(bytes, "x.json", shape);
+    const Plan plan = detail::parse_plan(bytes, "x.json", shape);
     check_policy(plan.policy);
     demand(plan.claimed_accuracy >= 0, "an accuracy is negative");
 }
@@ -216,7 +217,7 @@ const std::filesystem::path& problem_folder() {
         std::string name = (std::filesystem::temp_directory_path() / "alidade-fuzz-XXXXXX").string();
         if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
         BaseKernel kernel{"base", 4, 2, {0, 1, 2, 3, 4}, {0, 1, 1, 0}, {1, 1, 1, 1}};
-        write_csr(std::filesystem::path(name) / "b.npz", kernel);
+        detail::write_csr(std::filesystem::path(name) / "b.npz", kernel);
         std::ofstream(std::filesystem::path(name) / "t.json") << R"({"weights": [[1], [1]]})";
         std::ofstream(std::filesystem::path(name) / "r.json") << R"({"default": 1})";
         return std::filesystem::path(name);

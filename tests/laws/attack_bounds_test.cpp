@@ -150,7 +150,7 @@ TEST(AttackBounds, IntersectionsContainTheOneCommonMember) {
             const double radius = place(random, parameters.space(), member, far, estimate);
             sets.emplace_back(parameters, estimate, radius);
         }
-        const ConfidenceSet common = intersection(sets[0], sets[1]);
+        const ConfidenceSet common = detail::intersection(sets[0], sets[1]);
         EXPECT_LE(norm(whitened(parameters.space(), member, common.estimate())),
                   static_cast<Long>(common.radius()))
             << "seed " << seed;
@@ -165,7 +165,8 @@ TEST(AttackBounds, SetsWhoseSumIsSingularUpToRoundingStillIntersect) {
     const PointEstimate plain = estimate_with(Vector::Zero(2), Matrix::Identity(2, 2));
     for (int k = 1; k < 100; ++k) {
         const ConfidenceSet one(parameters, sharp, 1), other(parameters, plain, 1 + 0.0137 * k);
-        const ConfidenceSet common = intersection(one, other), again = intersection(other, one);
+        const ConfidenceSet common = detail::intersection(one, other),
+                            again = detail::intersection(other, one);
         EXPECT_TRUE(common.contains(parameters.space().centre) && again.contains(parameters.space().centre));
     }
 }
@@ -180,7 +181,7 @@ TEST(AttackBounds, TransitionIntervalsAreRoundedOutwardByAMisspecificationToo) {
         const ConfidenceSet all(parameters, random_metric(random, sizes.features - 1, 0), 100);
         const double off = 0.2 * sample_uniform(random);
         const LearnedMixture learned(model.shared_features(), 2, model.start(), false, {all}, 0.1, off);
-        const auto intervals = transition_intervals(learned, seed % 2 == 0, 1);
+        const auto intervals = detail::transition_intervals(learned, seed % 2 == 0, 1);
         for (Index e = 0; e < model.features().entries(); ++e)
             for (const double probability : model.features().phi(e)) {
                 const Long high = static_cast<Long>(probability) + static_cast<Long>(off);

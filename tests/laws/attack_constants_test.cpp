@@ -14,7 +14,7 @@
 #include "alidade/explore/regression_source.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/theory/hoeffding_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 #include "support/effort.hpp"
 #include "support/pinned_failures.hpp"
 #include "support/planted_truths.hpp"
@@ -24,27 +24,27 @@
 namespace alidade::attack_constants_test {
 namespace {
 
-RegressionSourceOptions constants_without(Index bits) {
-    RegressionSourceOptions options;
-    for (const SharpeningEntry& entry : sharpenings()) {
+detail::RegressionSourceOptions constants_without(Index bits) {
+    detail::RegressionSourceOptions options;
+    for (const detail::SharpeningEntry& entry : detail::sharpenings()) {
         options.constants.sharpenings.*entry.element = (bits & 1) == 0;
         bits >>= 1;
     }
     return options;
 }
 
-RegressionSourceOptions paper_constants(std::int64_t episodes) {
-    RegressionSourceOptions options;
+detail::RegressionSourceOptions paper_constants(std::int64_t episodes) {
+    detail::RegressionSourceOptions options;
     options.constants.paper = true;
     options.constants.episodes = episodes;
     return options;
 }
 
 /// As it is asked for by name.
-std::string request_for(const RegressionSourceOptions& options) {
+std::string request_for(const detail::RegressionSourceOptions& options) {
     if (options.constants.paper)
         return "regression?constants=paper&episodes=" + std::to_string(options.constants.episodes);
-    std::string without = names_left_out(options.constants.sharpenings);
+    std::string without = detail::names_left_out(options.constants.sharpenings);
     std::ranges::replace(without, ',', '+');
     return without.empty() ? "regression" : "regression?without=" + without;
 }
@@ -55,14 +55,14 @@ struct Claims {
     DeviationTable deviations;
 };
 
-Claims claims_of(const Task& task, const ValueRegression& regression, WidthMethod method,
-                 std::span<const RidgeStatistics> statistics) {
+Claims claims_of(const Task& task, const detail::ValueRegression& regression, WidthMethod method,
+                 std::span<const detail::RidgeStatistics> statistics) {
     const auto sets = regression.solve(statistics);
     std::vector<Matrix> metrics;
-    for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
+    for (const detail::RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
     WidthTable widths(regression.sets(), *task.features);
     bracket_widths(*task.features, regression.features(), metrics, {.method = method}, 1, widths);
-    Knowledge knowledge = regression_knowledge(task, regression, sets, widths, 1);
+    Knowledge knowledge = detail::regression_knowledge(task, regression, sets, widths, 1);
     DeviationTable deviations(knowledge.mixture(), widths);
     return {std::move(knowledge), std::move(deviations)};
 }
@@ -93,8 +93,8 @@ double check(const Claims& claims, const MixtureModel& truth, const Policy& poli
     const LearnedMixture& learned = claims.knowledge.mixture();
     const auto model = evaluate(learned.model(), policy, reward), real = evaluate(truth, policy, reward);
     const Matrix error = (model.values - real.values).cwiseAbs();
-    const Matrix span = span_recursion(learned, claims.deviations).values;
-    const std::vector<double> spans = value_spans(learned);
+    const Matrix span = detail::span_recursion(learned, claims.deviations).values;
+    const std::vector<double> spans = detail::value_spans(learned);
     for (Step h = 0; h < truth.shape().horizon; ++h) {
         EXPECT_LE((error.row(h) - span.row(h)).maxCoeff(), 1e-9);
         EXPECT_LE(model.values.row(h).maxCoeff() - model.values.row(h).minCoeff(), spans[at(h)] + 1e-10);
@@ -118,12 +118,12 @@ double check(const Claims& claims, const MixtureModel& truth, const Policy& poli
 }
 
 /// One planted truth under some constants.
-double attack(std::uint64_t seed, const RegressionSourceOptions& options) {
+double attack(std::uint64_t seed, const detail::RegressionSourceOptions& options) {
     support::PlantedTruth planted = support::planted_truth(seed);
     Stream random = support::test_stream(seed, 2);
     if (seed % 2 == 0) planted.task.misspecification = 0.9 * std::pow(10.0, -3 * sample_uniform(random));
     const Shape shape = planted.task.shape();
-    const ValueRegression regression = value_regression(planted.task, 0.1, options.constants);
+    const detail::ValueRegression regression = detail::value_regression(planted.task, 0.1, options.constants);
     const auto statistics = support::statistics_about(planted, regression, random, 1 - 1e-7);
     const Claims claims = claims_of(planted.task, regression, options.width, statistics);
     const auto& sets = claims.knowledge.mixture().sets();
@@ -150,7 +150,7 @@ TEST(AttackConstants, EverySubsetOfSharpeningsHoldsWithTheTruthOnTheBoundary) {
     double tightest = 0;
     for (Index bits = 0; bits < 512; ++bits)
         for (std::uint64_t turn = 0; turn < support::repetitions<std::uint64_t>(2); ++turn) {
-            RegressionSourceOptions options = constants_without(bits);
+            detail::RegressionSourceOptions options = constants_without(bits);
             const auto seed = 2 * static_cast<std::uint64_t>(bits) + turn;
             options.width = methods[seed % 3];
             SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << request_for(options));
@@ -161,7 +161,7 @@ TEST(AttackConstants, EverySubsetOfSharpeningsHoldsWithTheTruthOnTheBoundary) {
 
 TEST(AttackConstants, ThePapersConstantsHoldWithTheTruthOnTheBoundary) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(300); ++seed) {
-        RegressionSourceOptions options = paper_constants(1 + static_cast<std::int64_t>(seed * seed));
+        detail::RegressionSourceOptions options = paper_constants(1 + static_cast<std::int64_t>(seed * seed));
         options.width = methods[seed % 3];
         SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << request_for(options));
         attack(seed, options);
@@ -178,9 +178,10 @@ TEST(AttackConstants, NoRadiusIsBelowWhatTheTruthNeeds) {
         Stream random = support::test_stream(seed, 6);
         if (seed % 2 == 0) planted.task.misspecification = 0.01;
         const bool paper = seed % 10 == 9;
-        const RegressionSourceOptions options =
+        const detail::RegressionSourceOptions options =
             paper ? paper_constants(1) : constants_without(sample_index(random, 512));
-        const ValueRegression regression = value_regression(planted.task, 0.1, options.constants);
+        const detail::ValueRegression regression =
+            detail::value_regression(planted.task, 0.1, options.constants);
         const double lambda = regression.regularisation();
         const auto statistics = support::statistics_about(planted, regression, random, 0);
         for (std::size_t k = 0; k < statistics.size(); ++k) {
@@ -199,7 +200,7 @@ TEST(AttackConstants, NoRadiusIsBelowWhatTheTruthNeeds) {
             const double needed = 0.5 * std::sqrt(std::max(0.0, log_det) + 2 * std::log(1 / failure)) + bias +
                                   planted.task.misspecification * std::sqrt(rows);
             const double radius =
-                regression.radius(solve_ridge(statistics[k], lambda), statistics[k].observations);
+                regression.radius(detail::solve_ridge(statistics[k], lambda), statistics[k].observations);
             EXPECT_GE(radius, needed * (1 - 1e-9)) << "seed " << seed << ", " << request_for(options);
             if (bias > 0.1) tightest = std::max(tightest, needed / radius);
         }
@@ -306,8 +307,10 @@ TEST(AttackConstants, ThePapersRadiusGrowsBeyondWhatItWasToldBeforehand) {
     const support::RandomSizes sizes{.shape = {3, 2, 3}, .features = 2, .successors = 3};
     const MixtureModel model = support::random_model(1, sizes);
     const auto radius = [&](const SharedFeatures& features, std::int64_t planned, std::int64_t rows) {
-        const ValueRegression regression({features, 3, false, 0, 0.1}, paper_constants(planned).constants);
-        return regression.radius(solve_ridge(RidgeStatistics(2), regression.regularisation()), rows);
+        const detail::ValueRegression regression({features, 3, false, 0, 0.1},
+                                                 paper_constants(planned).constants);
+        return regression.radius(detail::solve_ridge(detail::RidgeStatistics(2), regression.regularisation()),
+                                 rows);
     };
     const BoundSetting printed{2, 3, std::sqrt(2.0), 0.1};
     EXPECT_NEAR(radius(model.shared_features(), 100, 7), hoeffding_radius(printed, 100) / 3, 1e-12);
@@ -337,9 +340,9 @@ TEST(AttackConstants, ContractionIsAboveEveryDistanceOfTwoRows) {
                 for (std::size_t j = 0; j < a.size(); ++j) sum += std::abs(a[j] - b[j]);
                 farthest = std::max(farthest, sum / 2);
             }
-        EXPECT_GE(contraction(learned, 0), farthest);
+        EXPECT_GE(detail::contraction(learned, 0), farthest);
         if (sizes.shape.pairs() <= 500) {
-            EXPECT_NEAR(contraction(learned, 0), farthest, 1e-9);
+            EXPECT_NEAR(detail::contraction(learned, 0), farthest, 1e-9);
         }
     }
 }

@@ -216,7 +216,8 @@ TEST(AttackLikelihood, FindsNoLossAboveAdvantageOrGapByAscentOverMembers) {
                                   : r == 2 ? support::random_stochastic_policy(random, learned.shape())
                                            : support::random_deterministic_policy(random, learned.shape());
             const ValueBounds bounds = value_bounds(learned, reward, policy);
-            const AdvantageBounds result = advantage_bounds(learned, deviations, reward, policy, bounds);
+            const detail::AdvantageBounds result =
+                detail::advantage_bounds(learned, deviations, reward, policy, bounds);
             const auto loss_of = [&](const MixtureModel& m) {
                 return backward_induction(m, reward).value - evaluate(m, policy, reward).value;
             };
@@ -263,8 +264,8 @@ TEST(AttackLikelihood, FindsNoLossAboveAdvantageOrGapByAscentOverMembers) {
 
 /// Rows of three base models of which the one at `place` is excluded by `many` transitions, while `few` tell
 /// the two others apart: theta_place and the rest differ by ten magnitudes and more in what is known.
-LikelihoodRows lopsided(Index place, double many, double few, double contrast) {
-    LikelihoodRows rows;
+detail::LikelihoodRows lopsided(Index place, double many, double few, double contrast) {
+    detail::LikelihoodRows rows;
     rows.features = 3;
     const auto add = [&](double one, double other, double count) {
         if (count < 1) return;
@@ -281,7 +282,7 @@ LikelihoodRows lopsided(Index place, double many, double few, double contrast) {
     return rows;
 }
 
-double exact_ratio(const LikelihoodRows& rows, const Vector& one, const Vector& other) {
+double exact_ratio(const detail::LikelihoodRows& rows, const Vector& one, const Vector& other) {
     long double sum = 0;
     for (Index k = 0; k < rows.size(); ++k) {
         long double above = 0, below = 0;
@@ -302,10 +303,10 @@ TEST(AttackLikelihood, SurvivesWeightsThatAreKnownToVeryDifferentAccuracies) {
         for (const double few : {0.0, 30.0, 1000.0})
             for (const double contrast : {0.15, 0.005})
                 for (Index place = 0; place < 3; ++place) {
-                    const std::vector<LikelihoodRows> rows{lopsided(place, many, few, contrast)};
+                    const std::vector<detail::LikelihoodRows> rows{lopsided(place, many, few, contrast)};
                     SCOPED_TRACE(std::to_string(many) + " " + std::to_string(few) + " " +
                                  std::to_string(contrast) + " " + std::to_string(place));
-                    const LikelihoodSet set = likelihood_sets(rows, {})[0];
+                    const detail::LikelihoodSet set = detail::likelihood_sets(rows, {})[0];
                     EXPECT_LT(set.fit.gap, 1e-3);
                     Vector one = Vector::Zero(3), other = one;
                     one[(place + 1) % 3] = 1;

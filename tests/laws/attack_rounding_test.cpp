@@ -141,7 +141,7 @@ TEST(RoundingAttack, DeviationsSurviveGramsOfVeryDifferentDirections) {
             const ParameterSet parameters = ParameterSet::of(*features);
             const TangentFeatures tangent(*features, parameters.space());
             const Index p = 3;
-            RidgeStatistics statistics(p);
+            detail::RidgeStatistics statistics(p);
             LongMatrix gram = LongMatrix::Zero(p, p);
             LongVector moment = LongVector::Zero(p);
             // The truth is the centre, so that all residuals are pure noise; here exactly zero.
@@ -157,7 +157,7 @@ TEST(RoundingAttack, DeviationsSurviveGramsOfVeryDifferentDirections) {
             for (int k = 0; k < rows.additions; ++k) add(0, rows.repeats, 1);
             for (int k = 0; k < rows.rare; ++k) add(1 + k % 2, 1, 6);
             const ExactSet exact(gram, moment, 0.1L, parameters.space().basis);
-            const auto sets = regression_sets(features, std::span(&statistics, 1), 0.1);
+            const auto sets = detail::regression_sets(features, std::span(&statistics, 1), 0.1);
             WidthTable widths(1, *features);
             bracket_widths(*features, tangent, sets, {}, 1, widths);
             for (Index pair = 0; pair < 5; ++pair) {
@@ -188,12 +188,12 @@ TEST(RoundingAttack, TinyDeviationsSurviveDirectionsThatAreUnknown) {
             support::random_features(random, {.shape = {2, 1, 2}, .features = d, .successors = 2});
         const ParameterSet parameters = ParameterSet::of(*features);
         const TangentFeatures tangent(*features, parameters.space());
-        RidgeStatistics statistics(p);
+        detail::RidgeStatistics statistics(p);
         const Eigen::Map<const Vector> x(tangent.psi.data(), p);
         statistics.add(x.data(), 100'000'000'000, 0);
         const LongMatrix gram = 1e11L * x.cast<Long>() * x.transpose().cast<Long>();
         const ExactSet exact(gram, LongVector::Zero(p), 0.1L, parameters.space().basis);
-        const auto sets = regression_sets(features, std::span(&statistics, 1), 0.1);
+        const auto sets = detail::regression_sets(features, std::span(&statistics, 1), 0.1);
         WidthTable widths(1, *features);
         bracket_widths(*features, tangent, sets, {}, 1, widths);
         // |x|^2 / (1/4 + n |x|^2), the dual norm along the line, by hand
@@ -231,8 +231,8 @@ TEST(RoundingAttack, WidthsOfBaseModelsThatNearlyAgreeAreBracketed) {
                         std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(m, 1, kernels));
                     const FeatureMap& features = *shared;
                     const ParameterSet parameters = ParameterSet::of(features);
-                    const RidgeStatistics nothing(d - 1);
-                    const auto sets = regression_sets(shared, std::span(&nothing, 1), 0.1);
+                    const detail::RidgeStatistics nothing(d - 1);
+                    const auto sets = detail::regression_sets(shared, std::span(&nothing, 1), 0.1);
                     WidthTable widths(1, features);
                     ASSERT_NO_THROW(bracket_widths(features, TangentFeatures(features, parameters.space()),
                                                    sets, {}, 1, widths))
@@ -259,13 +259,13 @@ TEST(RoundingAttack, SliversOfConfidenceSetsAreCovered) {
     for (std::uint64_t seed = 0; seed < 50; ++seed)
         for (const double excess : {1e-15, 1e-12, 1e-8, 1e-4}) {
             Stream random = support::test_stream(seed, 8);
-            RidgeStatistics statistics(2);
+            detail::RidgeStatistics statistics(2);
             const double scale = std::pow(10.0, static_cast<double>(seed % 5) * 2.5);
             for (int t = 0; t < 6; ++t) {
                 const double x[2] = {sample_normal(random), sample_normal(random) * (t % 2 ? 1 : scale)};
                 statistics.add(x, 1, 0);
             }
-            RidgeEstimate estimate = solve_ridge(statistics, 0.25);
+            detail::RidgeEstimate estimate = detail::solve_ridge(statistics, 0.25);
             // Straight out, in the metric, from the middle of the edge opposite to the third vertex.
             const Vector out = parameters.space().basis.row(2).transpose();
             const Vector step = estimate.precision.llt().solve(out);

@@ -228,7 +228,7 @@ TEST(RowsAttack, NoDeviationIsAboveTheRewardFreeRecursions) {
         const Long found = climb_deviation(attack, random);
         const Matrix errors[3] = {model_recursion(*learned, deviations).values,
                                   coupling_recursion(*learned, deviations).values,
-                                  span_recursion(*learned, deviations).values};
+                                  detail::span_recursion(*learned, deviations).values};
         for (int k = 0; k < 3; ++k) {
             const Long bound = mean_at_start(*learned, errors[k]);
             EXPECT_LE(found, bound + noise * static_cast<Long>(shape.horizon * shape.horizon))

@@ -100,8 +100,8 @@ void attack_losses(std::uint64_t part, std::uint64_t models, bool thin, double& 
             starts.push_back(support::random_member(learned, random, k == 1).weights());
         std::erase_if(starts, [&](const Matrix& weights) { return !support::inside(learned, weights); });
         for (const Policy& policy : kinds_of_policies(random, learned, reward)) {
-            const AdvantageBounds bounds =
-                advantage_bounds(learned, deviations, reward, policy, value_bounds(learned, reward, policy));
+            const detail::AdvantageBounds bounds = detail::advantage_bounds(
+                learned, deviations, reward, policy, value_bounds(learned, reward, policy));
             const auto height = [&](const Matrix& weights) {
                 return loss(with_weights(learned, weights), policy, reward);
             };

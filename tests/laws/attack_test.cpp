@@ -64,14 +64,14 @@ Knowledge two_model_knowledge(std::uint64_t seed, const support::RandomSizes& si
     const SharedFeatures features = support::random_features(random, sizes);
     const ParameterSet parameters = ParameterSet::of(*features);
     const Index sets = confidence_sets(sizes.shape.horizon, sizes.homogeneous);
-    std::vector<RidgeStatistics> statistics(at(sets), RidgeStatistics(1));
-    for (RidgeStatistics& step : statistics) {
+    std::vector<detail::RidgeStatistics> statistics(at(sets), detail::RidgeStatistics(1));
+    for (detail::RidgeStatistics& step : statistics) {
         const double information = std::pow(10.0, 4 * sample_uniform(random)), one = 1;
         step.add(&one, 1, 0);
         step.gram *= information;
         step.moment[0] = (information + 0.25) * (1.5 * sample_uniform(random) - 0.75);
     }
-    auto confidence = regression_sets(features, statistics, 0.1);
+    auto confidence = detail::regression_sets(features, statistics, 0.1);
     WidthTable widths(sets, *features);
     bracket_widths(*features, TangentFeatures(*features, parameters.space()), confidence, {}, 1, widths);
     StartLaw start = sizes.start_law ? support::random_start(random, sizes.shape.states) : StartLaw(State{0});

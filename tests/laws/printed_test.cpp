@@ -9,7 +9,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/regression_source.hpp"
-#include "alidade/theory/hoeffding_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 #include "support/regression_of.hpp"
@@ -42,14 +42,14 @@ BoundSetting printed_setting(const Task& task) {
 /// One episode's Lambda, theta^, u and V in the paper's units.
 class PaperUnits {
 public:
-    PaperUnits(const Task& task, std::span<const RidgeStatistics> statistics, double rows)
+    PaperUnits(const Task& task, std::span<const detail::RidgeStatistics> statistics, double rows)
         : task_(task),
           shape_(task.shape()),
           root_(std::sqrt(static_cast<double>(task.features->features()))),
           beta_(hoeffding_radius(printed_setting(task), rows)) {
         const auto horizon = static_cast<double>(task.horizon);
         const double zeta = horizon * task.misspecification;  // of values in [0, H] [theory §1.1]
-        for (const RidgeStatistics& step : statistics) {
+        for (const detail::RidgeStatistics& step : statistics) {
             const Matrix gram = step.gram.selfadjointView<Eigen::Lower>();
             const Index d = gram.rows();
             precisions_.push_back((Matrix::Identity(d, d) + horizon * horizon * gram) /
@@ -235,13 +235,14 @@ TEST(Printed, UncertaintyOfEveryPairNeverRises) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(20, 12); ++seed) {
         const MixtureModel truth = support::random_model(seed, sizes_of(seed));
         const Task task = task_of(truth);
-        const ValueRegression regression = value_regression(task, delta, {.paper = true, .episodes = 200});
+        const detail::ValueRegression regression =
+            detail::value_regression(task, delta, {.paper = true, .episodes = 200});
         std::vector<double> units_before, before;
         run(truth, 200, Schedule::Kind::every, seed,
             [&](const PaperUnits& units, Explorer& explorer, std::int64_t) {
                 const auto sets = regression.solve(support::regression_of(explorer).statistics());
                 std::vector<Matrix> metrics;
-                for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
+                for (const detail::RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
                 WidthTable widths(regression.sets(), *task.features);
                 bracket_widths(*task.features, regression.features(), metrics, {}, 1, widths);
                 std::vector<double> bonuses;

@@ -3,7 +3,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/problem/catalogue.hpp"
-#include "alidade/theory/sharp_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 namespace alidade::stopping_test {
 namespace {

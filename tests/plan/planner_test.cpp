@@ -151,10 +151,12 @@ TEST(Lookahead, MissesWhatIsBeyondItsSight) {
     const TransitionModel model = line(4, 6);
     const Reward reward = line_reward(4, 6);
     for (const Index depth : {1, 2, 3}) {
-        EXPECT_NEAR(LookaheadPlanner(depth).plan(model, reward).claimed_value.value(), 0.6, 1e-14) << depth;
+        EXPECT_NEAR(detail::LookaheadPlanner(depth).plan(model, reward).claimed_value.value(), 0.6, 1e-14)
+            << depth;
     }
     for (const Index depth : {5, 6, 50}) {
-        EXPECT_NEAR(LookaheadPlanner(depth).plan(model, reward).claimed_value.value(), 3.0, 1e-14) << depth;
+        EXPECT_NEAR(detail::LookaheadPlanner(depth).plan(model, reward).claimed_value.value(), 3.0, 1e-14)
+            << depth;
     }
     EXPECT_NEAR(make_planner("lookahead")->plan(model, reward).claimed_value.value(), 0.6, 1e-14);
     EXPECT_NEAR(make_planner("backward-induction")->plan(model, reward).claimed_value.value(), 3.0, 1e-14);
@@ -166,7 +168,8 @@ TEST(Lookahead, IsExactWhenItSeesTheHorizon) {
         const Shape shape{8, 3, 5};
         const MixtureModel model = support::random_model(random, {.shape = shape});
         const Reward reward = support::random_reward(random, shape);
-        EXPECT_EQ(LookaheadPlanner(5).plan(model, reward).policy, backward_induction(model, reward).policy);
+        EXPECT_EQ(detail::LookaheadPlanner(5).plan(model, reward).policy,
+                  backward_induction(model, reward).policy);
     }
 }
 
@@ -175,7 +178,7 @@ TEST(Lookahead, OfOneStepIsGreedy) {
     const Shape shape{8, 3, 5};
     const MixtureModel model = support::random_model(random, {.shape = shape});
     const Reward reward = support::random_reward(random, shape);
-    const Plan plan = LookaheadPlanner(1).plan(model, reward);
+    const Plan plan = detail::LookaheadPlanner(1).plan(model, reward);
     for (Step h = 0; h < shape.horizon; ++h) {
         for (State s = 0; s < shape.states; ++s) {
             for (Action a = 0; a < shape.actions; ++a) {
@@ -186,9 +189,9 @@ TEST(Lookahead, OfOneStepIsGreedy) {
 }
 
 TEST(Lookahead, MustSeeAtLeastOneStepAndClaimsNothing) {
-    EXPECT_THROW(LookaheadPlanner(0), InvalidArgument);
+    EXPECT_THROW(detail::LookaheadPlanner(0), InvalidArgument);
     const TransitionModel model = line(3, 4);
-    EXPECT_TRUE(std::isinf(LookaheadPlanner().plan(model, line_reward(3, 4)).claimed_accuracy));
+    EXPECT_TRUE(std::isinf(detail::LookaheadPlanner().plan(model, line_reward(3, 4)).claimed_accuracy));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(PolicyIteration, NoSweepMakesThePolicyWorseAnywhere) {
                                            : support::random_deterministic_policy(random, shape);
         Matrix values = evaluate(model, start, reward).values;
         for (Index sweeps = 1; sweeps <= shape.horizon; ++sweeps) {
-            const Plan plan = PolicyIterationPlanner(start, sweeps).plan(model, reward);
+            const Plan plan = detail::PolicyIterationPlanner(start, sweeps).plan(model, reward);
             const Matrix better = evaluate(model, plan.policy, reward).values;
             EXPECT_GE((better - values).minCoeff(), -1e-14) << "seed " << seed << ", sweep " << sweeps;
             values = better;
@@ -38,7 +38,7 @@ TEST(PolicyIteration, SweepKMakesTheLastKStepsOptimal) {
         const Reward reward = support::random_reward(random, shape);
         const Matrix optimal = backward_induction(model, reward).values;
         for (Index sweeps = 1; sweeps <= shape.horizon; ++sweeps) {
-            const Plan plan = PolicyIterationPlanner(std::nullopt, sweeps).plan(model, reward);
+            const Plan plan = detail::PolicyIterationPlanner(std::nullopt, sweeps).plan(model, reward);
             const Matrix values = evaluate(model, plan.policy, reward).values;
             for (Step h = shape.horizon - sweeps; h < shape.horizon; ++h)
                 EXPECT_LE((optimal.row(h) - values.row(h)).maxCoeff(), 1e-14) << "sweep " << sweeps;
@@ -55,11 +55,11 @@ TEST(PolicyIteration, AnEarlyStopClaimsNoMoreThanIsTrue) {
         const Reward reward = support::random_sparse_reward(random, shape, 0.1);
         const double optimal = backward_induction(model, reward).value;
         for (const Index sweeps : {1, 2, 3}) {
-            const Plan plan = PolicyIterationPlanner(std::nullopt, sweeps).plan(model, reward);
+            const Plan plan = detail::PolicyIterationPlanner(std::nullopt, sweeps).plan(model, reward);
             EXPECT_LE(optimal - evaluate(model, plan.policy, reward).value, plan.claimed_accuracy + 1e-14);
             stopped_short = stopped_short || plan.claimed_accuracy > 0.01;
         }
-        EXPECT_EQ(PolicyIterationPlanner().plan(model, reward).claimed_accuracy, 0);
+        EXPECT_EQ(detail::PolicyIterationPlanner().plan(model, reward).claimed_accuracy, 0);
     }
     EXPECT_TRUE(stopped_short);
 }
@@ -69,17 +69,18 @@ TEST(PolicyIteration, AnOptimalStartIsKeptEvenAmongTies) {
     Stream random = support::test_stream(4);
     const MixtureModel model = support::random_model(random, {.shape = shape});
     const Policy start = support::random_deterministic_policy(random, shape);
-    EXPECT_EQ(PolicyIterationPlanner(start).plan(model, Reward::constant(shape, 0)).policy, start);
+    EXPECT_EQ(detail::PolicyIterationPlanner(start).plan(model, Reward::constant(shape, 0)).policy, start);
     const Reward reward = support::random_reward(random, shape);
     const Policy optimal = backward_induction(model, reward).policy;
-    EXPECT_EQ(PolicyIterationPlanner(optimal).plan(model, reward).policy, optimal);
+    EXPECT_EQ(detail::PolicyIterationPlanner(optimal).plan(model, reward).policy, optimal);
 }
 
 TEST(PolicyIteration, RefusesNegativeSweepsAndOtherShapes) {
-    EXPECT_THROW(PolicyIterationPlanner(std::nullopt, -1), InvalidArgument);
+    EXPECT_THROW(detail::PolicyIterationPlanner(std::nullopt, -1), InvalidArgument);
     const TransitionModel model = testing::line(4, 6);
-    EXPECT_THROW(PolicyIterationPlanner(Policy::uniform(shape)).plan(model, testing::line_reward(4, 6)),
-                 InvalidArgument);
+    EXPECT_THROW(
+        detail::PolicyIterationPlanner(Policy::uniform(shape)).plan(model, testing::line_reward(4, 6)),
+        InvalidArgument);
 }
 
 }  // namespace

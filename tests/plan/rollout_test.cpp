@@ -27,7 +27,8 @@ TEST(Rollout, IsNowhereWorseThanItsBasePolicy) {
         const Matrix optimal = backward_induction(model, reward).values;
         for (const Index depth : {1, 2, 3, 50}) {
             const Matrix after =
-                evaluate(model, RolloutPlanner(depth, base).plan(model, reward).policy, reward).values;
+                evaluate(model, detail::RolloutPlanner(depth, base).plan(model, reward).policy, reward)
+                    .values;
             EXPECT_GE((after - before).minCoeff(), -1e-13) << "seed " << seed << ", depth " << depth;
             EXPECT_LE((after - optimal).maxCoeff(), 1e-13) << "seed " << seed << ", depth " << depth;
         }
@@ -39,7 +40,7 @@ TEST(Rollout, OfAllStepsIsExact) {
     const Shape shape{8, 3, 5};
     const MixtureModel model = support::random_model(random, {.shape = shape});
     const Reward reward = support::random_reward(random, shape);
-    EXPECT_EQ(RolloutPlanner(5).plan(model, reward).policy, backward_induction(model, reward).policy);
+    EXPECT_EQ(detail::RolloutPlanner(5).plan(model, reward).policy, backward_induction(model, reward).policy);
 }
 
 TEST(Rollout, OfOneStepFollowsTheBasePolicyAfterIt) {
@@ -47,21 +48,21 @@ TEST(Rollout, OfOneStepFollowsTheBasePolicyAfterIt) {
     // 0 at step 1 and 1 at step 2, from state 0 nothing. Staying first earns 0.1, going right 1.
     const TransitionModel model = testing::line(3, 3);
     const Policy right = Policy::deterministic(model.shape(), std::vector<std::int32_t>(9, 1));
-    const Plan plan = RolloutPlanner(1, right).plan(model, testing::line_reward(3, 3));
+    const Plan plan = detail::RolloutPlanner(1, right).plan(model, testing::line_reward(3, 3));
     EXPECT_EQ(plan.policy.action(0, 0), 1);
     EXPECT_NEAR(plan.claimed_value.value(), 1, 1e-14);
     // Always staying earns 0.1 a step, and one step to the right loses it: nothing better is in sight.
     const Policy stay = Policy::deterministic(model.shape(), std::vector<std::int32_t>(9, 0));
-    EXPECT_NEAR(RolloutPlanner(1, stay).plan(model, testing::line_reward(3, 3)).claimed_value.value(), 0.3,
-                1e-14);
+    EXPECT_NEAR(detail::RolloutPlanner(1, stay).plan(model, testing::line_reward(3, 3)).claimed_value.value(),
+                0.3, 1e-14);
     EXPECT_TRUE(std::isinf(plan.claimed_accuracy));
 }
 
 TEST(Rollout, RefusesNoStepsAndOtherShapes) {
-    EXPECT_THROW(RolloutPlanner(0), InvalidArgument);
-    EXPECT_THROW(
-        RolloutPlanner(1, Policy::uniform({5, 2, 3})).plan(testing::line(3, 3), testing::line_reward(3, 3)),
-        InvalidArgument);
+    EXPECT_THROW(detail::RolloutPlanner(0), InvalidArgument);
+    EXPECT_THROW(detail::RolloutPlanner(1, Policy::uniform({5, 2, 3}))
+                     .plan(testing::line(3, 3), testing::line_reward(3, 3)),
+                 InvalidArgument);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 namespace alidade::uct_test {
 namespace {
 
-double loss(const MixtureModel& model, const Reward& reward, const UctOptions& options) {
-    const Plan plan = UctPlanner(options).plan(model, reward);
+double loss(const MixtureModel& model, const Reward& reward, const detail::UctOptions& options) {
+    const Plan plan = detail::UctPlanner(options).plan(model, reward);
     return backward_induction(model, reward).value - evaluate(model, plan.policy, reward).value;
 }
 
@@ -41,7 +41,7 @@ TEST(Uct, IsExactAtTheLastStepOnceEveryActionWasTried) {
     const Shape shape{7, 4, 1};
     const MixtureModel model = support::random_model(random, {.shape = shape});
     const Reward reward = support::random_reward(random, shape);
-    EXPECT_EQ(UctPlanner({.simulations = 5, .exploration = 0}).plan(model, reward).policy,
+    EXPECT_EQ(detail::UctPlanner({.simulations = 5, .exploration = 0}).plan(model, reward).policy,
               backward_induction(model, reward).policy);
 }
 
@@ -51,22 +51,23 @@ TEST(Uct, TheSameSeedGivesTheSamePolicy) {
     const MixtureModel model = support::random_model(random, {.shape = shape});
     const Reward reward = support::random_reward(random, shape);
     const auto policy = [&](std::uint64_t seed) {
-        return UctPlanner({.simulations = 20, .seed = seed}).plan(model, reward).policy;
+        return detail::UctPlanner({.simulations = 20, .seed = seed}).plan(model, reward).policy;
     };
     EXPECT_EQ(policy(3), policy(3));
     EXPECT_NE(policy(3), policy(4));
 }
 
 TEST(Uct, ClaimsNothing) {
-    const Plan plan = UctPlanner({.simulations = 5}).plan(testing::line(3, 4), testing::line_reward(3, 4));
+    const Plan plan =
+        detail::UctPlanner({.simulations = 5}).plan(testing::line(3, 4), testing::line_reward(3, 4));
     EXPECT_FALSE(plan.claimed_value.has_value());
     EXPECT_TRUE(std::isinf(plan.claimed_accuracy));
 }
 
 TEST(Uct, RefusesSearchesThatCannotBe) {
-    EXPECT_THROW(UctPlanner({.simulations = 0}), InvalidArgument);
-    EXPECT_THROW(UctPlanner({.exploration = -1}), InvalidArgument);
-    EXPECT_THROW(UctPlanner({.exploration = std::nan("")}), InvalidArgument);
+    EXPECT_THROW(detail::UctPlanner({.simulations = 0}), InvalidArgument);
+    EXPECT_THROW(detail::UctPlanner({.exploration = -1}), InvalidArgument);
+    EXPECT_THROW(detail::UctPlanner({.exploration = std::nan("")}), InvalidArgument);
 }
 
 }  // namespace

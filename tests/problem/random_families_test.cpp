@@ -133,7 +133,7 @@ TEST(Needle, SharesTheFirstBaseModelWithTheGarnet) {
 TEST(SubsetSampler, DrawsEverySubsetEquallyOften) {
     // 10 subsets of 2 out of 5, 20000 draws: ten frequencies, odds below 1e-8.
     const Index draws = 20'000;
-    SubsetSampler sampler(5);
+    detail::SubsetSampler sampler(5);
     std::map<std::vector<Index>, Index> seen;
     for (Index i = 0; i < draws; ++i) {
         Stream random(3, Purpose::test, static_cast<std::uint64_t>(i));
@@ -147,7 +147,7 @@ TEST(SubsetSampler, DrawsEverySubsetEquallyOften) {
 }
 
 TEST(SubsetSampler, DependsOnTheStreamOnly) {
-    SubsetSampler used(50), fresh(50);
+    detail::SubsetSampler used(50), fresh(50);
     Stream before(1, Purpose::test), one(2, Purpose::test), two(2, Purpose::test);
     used.draw(before, 20);
     EXPECT_EQ(used.draw(one, 20), fresh.draw(two, 20));

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/random_reward.hpp"
 
 namespace alidade::reward_catalogue_test {
 namespace {

@@ -188,7 +188,7 @@ TEST(PlanningModel, NpzHasOneRowForEachStepStateAndAction) {
     Stream random = support::test_stream(4);
     const Reward reward = support::random_reward(random, shape);
     find_planning_format("npz").write(folder / "m.npz", model, reward);
-    const NpzArrays arrays = read_npz(folder / "m.npz");
+    const detail::NpzArrays arrays = detail::read_npz(folder / "m.npz");
     EXPECT_EQ(arrays.at("shape").integers, (std::vector<std::int64_t>{12, 2}));
     EXPECT_EQ(arrays.at("horizon").integers, (std::vector<std::int64_t>{2}));
     EXPECT_EQ(arrays.at("rewards").reals, reward.values());
@@ -215,7 +215,7 @@ TEST(PlanningModel, EveryFormatForModelsWritesTheUnrolledModel) {
         Stream random = support::test_stream(4);
         const Reward reward = support::random_reward(random, shape);
         find_planning_format("drn").write(folder / "m.drn", model, reward);
-        const ExplicitModel written = read_drn(folder / "m.drn");
+        const ExplicitModel written = detail::read_drn(folder / "m.drn");
         const Index states = start_law ? 6 : 5;
         ASSERT_EQ(written.header.states, states);
         EXPECT_EQ(written.header.rewards, std::vector<std::string>{"r"});

@@ -11,7 +11,7 @@ const Shape shape{2, 3, 2};
 
 Plan read(std::string_view text) {
     const TemporaryFolder folder;
-    return read_plan(folder.write("policy.json", text), shape);
+    return detail::read_plan(folder.write("policy.json", text), shape);
 }
 
 std::string refused(std::string_view text) {

@@ -15,7 +15,7 @@ double log_ratio(std::int64_t trials, double p, std::int64_t k) {
 TEST(BinomialLaw, LogMassFollowsTheRecurrenceOverTheWholeRange) {
     for (const std::int64_t trials : {20, 33, 100, 2047, 2048, 5000}) {
         for (const double p : {0.5, 0.37, 0.1, 0.01}) {
-            const BinomialLaw law(trials, p);
+            const detail::BinomialLaw law(trials, p);
             for (std::int64_t k = 0; k < trials; ++k) {
                 // The masses themselves reach exp(-25000): 1e-13 of that is allowed.
                 const double allowed = 1e-12 + 1e-13 * std::abs(law.log_mass(k));
@@ -30,7 +30,7 @@ TEST(BinomialLaw, LogMassAddsUpFarFromTheMode) {
     // Summing the ratios over many steps shows a drift that single steps hide.
     constexpr std::int64_t trials = 100'000'000;
     constexpr std::int64_t mode = 30'000'000;
-    const BinomialLaw law(trials, 0.3);
+    const detail::BinomialLaw law(trials, 0.3);
     double sum = 0;
     for (std::int64_t k = mode; k < mode + 40'000; ++k) sum += log_ratio(trials, 0.3, k);
     EXPECT_NEAR(law.log_mass(mode + 40'000) - law.log_mass(mode), sum, 1e-9);
@@ -40,7 +40,7 @@ TEST(BinomialLaw, LogMassIsTheNormalParabolaAtTheLargestTrials) {
     // At p = 1/2 and j = k - n/2 the log mass is -2 j^2/n up to terms of order j^4/n^3 and 1/n; rounding
     // of numbers beyond 2^53 would show here.
     constexpr std::int64_t trials = std::int64_t{1} << 62;
-    const BinomialLaw law(trials, 0.5);
+    const detail::BinomialLaw law(trials, 0.5);
     for (const std::int64_t j : {std::int64_t{1} << 28, std::int64_t{1} << 30, std::int64_t{3'000'000'001}}) {
         const double expected = -2 * static_cast<double>(j) * static_cast<double>(j) / 0x1p62;
         EXPECT_NEAR(law.log_mass(trials / 2 + j) - law.log_mass(trials / 2), expected, 1e-13);
@@ -50,7 +50,7 @@ TEST(BinomialLaw, LogMassIsTheNormalParabolaAtTheLargestTrials) {
 
 TEST(BinomialLaw, KeepsTheMeanBeyondTheDigitsOfADouble) {
     // n p = (2^62 - 1) / 4 = 2^60 - 1/4.
-    const BinomialLaw law((std::int64_t{1} << 62) - 1, 0.25);
+    const detail::BinomialLaw law((std::int64_t{1} << 62) - 1, 0.25);
     EXPECT_EQ(static_cast<double>(law.base - (std::int64_t{1} << 60)) + law.fraction, -0.25);
 }
 

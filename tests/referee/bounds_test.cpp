@@ -12,11 +12,11 @@
 namespace alidade::referee_bounds_test {
 namespace {
 
-using referee::Ball;
-using referee::Bounds;
-using referee::Facts;
-using referee::Numbers;
-using referee::Real;
+using referee::detail::Ball;
+using referee::detail::Bounds;
+using referee::detail::Facts;
+using referee::detail::Numbers;
+using referee::detail::Real;
 
 const double change = 0.04 / std::sqrt(2.0);
 
@@ -24,9 +24,9 @@ struct Hand {
     explicit Hand(referee::Setting given) : setting(std::move(given)), facts(setting), bounds(make()) {}
 
     Bounds make() const {
-        Ball ball{{0}, referee::Square(1), 1};
+        Ball ball{{0}, referee::detail::Square(1), 1};
         ball.factor(0, 0) = 10;
-        referee::centre_at(ball, facts, {0.5L, 0.5L});
+        referee::detail::centre_at(ball, facts, {0.5L, 0.5L});
         const auto sets = at(facts.sets);
         return Bounds(facts, std::vector<Numbers>(sets, {0.5L, 0.5L}),
                       std::vector<std::vector<Ball>>(sets, {ball}));
@@ -37,7 +37,7 @@ struct Hand {
     Bounds bounds;
 };
 
-double start(const Hand& hand, const referee::Values& values) {
+double start(const Hand& hand, const referee::detail::Values& values) {
     return static_cast<double>(hand.bounds.at_start(values));
 }
 
@@ -64,7 +64,7 @@ TEST(RefereeBounds, OfTwoStepsAreTheHandCalculatedOnes) {
     // chi = change^2 (1/0.7 + 1/0.3); (c/2) chi + 1/(8c) is least at c = 1/(2 sqrt chi): sqrt(chi)/2.
     const double chi = change * change * (1 / 0.7 + 1 / 0.3);
     EXPECT_NEAR(static_cast<double>(hand.bounds.leverage(0, 0)), chi, 1e-9);
-    const referee::Values wide{{1, 1}, {0, 0}};
+    const referee::detail::Values wide{{1, 1}, {0, 0}};
     EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide, 2, 0.1L)),
                 std::min(change, chi) + 1.0 / 16, 1e-9);
     EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide)), std::min(1.0, std::sqrt(chi) / 2),
@@ -88,7 +88,7 @@ TEST(RefereeBounds, OfThreeStepsAreTheHandCalculatedOnes) {
     const double growth = 1.5 * 0.7 * later + chi / 2;
     const double set = (0.7 + change) * later + change / (8 * 3 * 1.5);
     const double first = std::min(2 * change, 1.5 * chi) + std::min(growth, set);
-    const referee::Values wide{{2, 2}, {1, 1}, {0, 0}};
+    const referee::detail::Values wide{{2, 2}, {1, 1}, {0, 0}};
     EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide, 3, 0.5L)), first + 4.0 / 24, 1e-9);
 }
 
@@ -108,9 +108,9 @@ TEST(RefereeBounds, MisspecificationAddsToDeviationsAndBackups) {
 TEST(RefereeBounds, UpperEndIsTheLargestOverTheInterval) {
     const referee::Setting setting = referee_cases::two_models();
     const Facts facts(setting);
-    Ball ball{facts.coordinates({0.99L, 0.01L}), referee::Square(1), 1};
+    Ball ball{facts.coordinates({0.99L, 0.01L}), referee::detail::Square(1), 1};
     ball.factor(0, 0) = 10;
-    referee::centre_at(ball, facts, {0.99L, 0.01L});
+    referee::detail::centre_at(ball, facts, {0.99L, 0.01L});
     const Bounds bounds(facts, {{0.99L, 0.01L}}, {{ball}});
     EXPECT_NEAR(static_cast<double>(bounds.upper(0, {3, 1})), 3, 1e-9);  // the end
     // The other way it is the ball's: 0.1 in zeta is 0.1/sqrt 2 of weight.
@@ -118,12 +118,12 @@ TEST(RefereeBounds, UpperEndIsTheLargestOverTheInterval) {
 }
 
 TEST(RefereeBounds, LargestEigenvalueIsNeverBelow) {
-    referee::Square matrix(3);
-    referee::add_square(matrix, 2, {1, 1, 0});
-    referee::add_square(matrix, 3, {0, 0, 1});
-    EXPECT_NEAR(static_cast<double>(referee::largest_eigenvalue(matrix)), 4, 1e-6);
-    EXPECT_GE(referee::largest_eigenvalue(matrix), 4 * (1 - 1e-15L));
-    EXPECT_EQ(referee::largest_eigenvalue(referee::Square(2)), 0);
+    referee::detail::Square matrix(3);
+    referee::detail::add_square(matrix, 2, {1, 1, 0});
+    referee::detail::add_square(matrix, 3, {0, 0, 1});
+    EXPECT_NEAR(static_cast<double>(referee::detail::largest_eigenvalue(matrix)), 4, 1e-6);
+    EXPECT_GE(referee::detail::largest_eigenvalue(matrix), 4 * (1 - 1e-15L));
+    EXPECT_EQ(referee::detail::largest_eigenvalue(referee::detail::Square(2)), 0);
 }
 
 }  // namespace

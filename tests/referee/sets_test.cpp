@@ -11,11 +11,11 @@
 namespace alidade::referee_sets_test {
 namespace {
 
-using referee::Ball;
-using referee::Facts;
-using referee::Numbers;
-using referee::Real;
-using referee::Row;
+using referee::detail::Ball;
+using referee::detail::Facts;
+using referee::detail::Numbers;
+using referee::detail::Real;
+using referee::detail::Row;
 using referee_cases::two_models;
 
 constexpr Real digits = 1e-12L;
@@ -30,7 +30,7 @@ referee::Regression regression() {
 TEST(RefereeSets, RegressionBallIsTheHandCalculatedOne) {
     const referee::Setting setting = two_models();
     const Facts facts(setting);
-    const Ball ball = referee::regression_ball(facts, regression(), 0, 0.1L);
+    const Ball ball = referee::detail::regression_ball(facts, regression(), 0, 0.1L);
     EXPECT_NEAR(static_cast<double>(ball.factor(0, 0)), 10, 1e-12);
     EXPECT_NEAR(static_cast<double>(ball.centre[0]), 0.2, 1e-12);
     EXPECT_NEAR(static_cast<double>(ball.radius), 1.6276239 + 0.0176777, 1e-6);
@@ -55,9 +55,9 @@ TEST(RefereeSets, RegressionInAllCoordinatesIsTheSameBall) {
         }
     }
     paper.gram = whole.gram;
-    const Ball one = referee::regression_ball(facts, tangent, 0, 0.1L);
+    const Ball one = referee::detail::regression_ball(facts, tangent, 0, 0.1L);
     for (const referee::Regression& other : {whole, paper}) {
-        const Ball ball = referee::regression_ball(facts, other, 0, 0.1L);
+        const Ball ball = referee::detail::regression_ball(facts, other, 0, 0.1L);
         EXPECT_NEAR(static_cast<double>(ball.centre[0]), static_cast<double>(one.centre[0]), 1e-12);
         EXPECT_NEAR(static_cast<double>(ball.factor(0, 0)), static_cast<double>(one.factor(0, 0)), 1e-12);
         EXPECT_NEAR(static_cast<double>(ball.radius), static_cast<double>(one.radius), 1e-12);
@@ -65,7 +65,7 @@ TEST(RefereeSets, RegressionInAllCoordinatesIsTheSameBall) {
 }
 
 std::vector<Row> rows(const Facts& facts, std::int64_t first, std::int64_t second) {
-    return referee::rows_of(facts, {{first, second, 0}, first + second}, 0);
+    return referee::detail::rows_of(facts, {{first, second, 0}, first + second}, 0);
 }
 
 Real log_likelihood(const std::vector<Row>& all, Real theta) {
@@ -78,8 +78,10 @@ Real log_likelihood(const std::vector<Row>& all, Real theta) {
 TEST(RefereeSets, MostLikelyWeightsAreTheHandCalculatedOnes) {
     const referee::Setting setting = two_models();
     const Facts facts(setting);
-    EXPECT_NEAR(static_cast<double>(referee::most_likely(rows(facts, 3, 1), facts, 1e-6L)[0]), 0.625, 1e-5);
-    EXPECT_NEAR(static_cast<double>(referee::most_likely(rows(facts, 0, 9), facts, 1e-6L)[0]), 0, 1e-5);
+    EXPECT_NEAR(static_cast<double>(referee::detail::most_likely(rows(facts, 3, 1), facts, 1e-6L)[0]), 0.625,
+                1e-5);
+    EXPECT_NEAR(static_cast<double>(referee::detail::most_likely(rows(facts, 0, 9), facts, 1e-6L)[0]), 0,
+                1e-5);
     // With a barrier of 1: 3 (.4)/(.5+.4t) - (.4)/(.5-.4t) + 1/t - 1/(1-t) = 0 has the root 0.5356 (by
     // bisection).
     Real low = 0.01L, high = 0.99L;
@@ -88,7 +90,7 @@ TEST(RefereeSets, MostLikelyWeightsAreTheHandCalculatedOnes) {
         const Real slope = 1.2L / (0.5L + 0.4L * t) - 0.4L / (0.5L - 0.4L * t) + 1 / t - 1 / (1 - t);
         (slope > 0 ? low : high) = t;
     }
-    EXPECT_NEAR(static_cast<double>(referee::most_likely(rows(facts, 3, 1), facts, 1)[0]),
+    EXPECT_NEAR(static_cast<double>(referee::detail::most_likely(rows(facts, 3, 1), facts, 1)[0]),
                 static_cast<double>(low), 1e-9);
 }
 
@@ -99,14 +101,15 @@ TEST(RefereeSets, AllowanceIsTheHandCalculatedClosedFormOrLess) {
     const Facts facts(setting);
     const Numbers theta{0.625L, 0.375L};
     const double predicted = static_cast<double>(log_likelihood(rows(facts, 3, 1), 0.625L)) - 0.2;
-    EXPECT_LE(static_cast<double>(referee::allowance(rows(facts, 3, 1), facts, theta, nullptr, 0.1L)),
+    EXPECT_LE(static_cast<double>(referee::detail::allowance(rows(facts, 3, 1), facts, theta, nullptr, 0.1L)),
               std::log(2.0) + std::log(24 / 6.5625) + std::log(10.0) + 1e-9);
     // No data: one law each, so regret 0.
-    EXPECT_NEAR(static_cast<double>(referee::allowance({}, facts, theta, nullptr, 0.1L)), std::log(20.0),
-                1e-12);
+    EXPECT_NEAR(static_cast<double>(referee::detail::allowance({}, facts, theta, nullptr, 0.1L)),
+                std::log(20.0), 1e-12);
     // Predictions that lose 0.2 against the fit: ln 3 + 0.2 + ln 10.
-    EXPECT_NEAR(static_cast<double>(referee::allowance(rows(facts, 3, 1), facts, theta, &predicted, 0.1L)),
-                std::log(30.0) + 0.2, 1e-9);
+    EXPECT_NEAR(
+        static_cast<double>(referee::detail::allowance(rows(facts, 3, 1), facts, theta, &predicted, 0.1L)),
+        std::log(30.0) + 0.2, 1e-9);
 }
 
 // Whatever is subtracted from L(theta~), what is left is at most the logarithm of one of the two mixtures,
@@ -116,7 +119,7 @@ TEST(RefereeSets, AllowanceIsNoLessThanOneOfBothMixtures) {
     const Facts facts(setting);
     for (const auto& [first, second] : {std::pair(3, 1), {40, 9}, {300, 200}, {5, 60}, {2000, 700}}) {
         const std::vector<Row> all = rows(facts, first, second);
-        const Numbers theta = referee::most_likely(all, facts, 1e-6L);
+        const Numbers theta = referee::detail::most_likely(all, facts, 1e-6L);
         const Real top = log_likelihood(all, theta[0]);
         Real uniform = 0, half = 0;
         constexpr int points = 200000;
@@ -125,7 +128,7 @@ TEST(RefereeSets, AllowanceIsNoLessThanOneOfBothMixtures) {
             uniform += std::exp(log_likelihood(all, u) - top) / points;
             half += std::exp(log_likelihood(all, s * s) - top) / points;  // Dirichlet(1/2) is the law of s^2
         }
-        const Real regret = referee::allowance(all, facts, theta, nullptr, 0.1L) - std::log(20.0L);
+        const Real regret = referee::detail::allowance(all, facts, theta, nullptr, 0.1L) - std::log(20.0L);
         EXPECT_GE(regret, std::min(-std::log(uniform), -std::log(half)) - 1e-6L) << first;
         EXPECT_LE(regret, -std::log(uniform) + 0.7L) << first;
     }
@@ -137,9 +140,9 @@ TEST(RefereeSets, LikelihoodBallContainsAllThatTheAllowanceLeaves) {
     for (const auto& [first, second] :
          {std::pair(0, 0), {3, 1}, {40, 9}, {300, 200}, {5, 60}, {0, 500}, {20000, 7000}}) {
         const std::vector<Row> all = rows(facts, first, second);
-        const Numbers theta = referee::most_likely(all, facts, 1e-6L);
-        const Real allowed = referee::allowance(all, facts, theta, nullptr, 0.1L);
-        const Ball ball = referee::likelihood_ball(all, facts, theta, allowed);
+        const Numbers theta = referee::detail::most_likely(all, facts, 1e-6L);
+        const Real allowed = referee::detail::allowance(all, facts, theta, nullptr, 0.1L);
+        const Ball ball = referee::detail::likelihood_ball(all, facts, theta, allowed);
         Real farthest = 0;
         for (int k = 0; k <= 20000; ++k) {
             const Real t = static_cast<Real>(k) / 20000;
@@ -155,16 +158,16 @@ TEST(RefereeSets, LikelihoodBallContainsAllThatTheAllowanceLeaves) {
 
 // Two intervals: [0.1, 0.5] and [0.3, 0.9] in zeta have [0.3, 0.5] in common.
 TEST(RefereeSets, CommonBallContainsWhatBothHaveInCommon) {
-    Ball one{{0.3L}, referee::Square(1), 0.2L}, two{{0.6L}, referee::Square(1), 0.9L};
+    Ball one{{0.3L}, referee::detail::Square(1), 0.2L}, two{{0.6L}, referee::detail::Square(1), 0.9L};
     one.factor(0, 0) = 1;
     two.factor(0, 0) = 3;
-    const Ball both = referee::common_ball(one, two);
+    const Ball both = referee::detail::common_ball(one, two);
     const Real reach = both.radius / both.factor(0, 0);
     EXPECT_LE(both.centre[0] - reach, 0.3L + digits);
     EXPECT_GE(both.centre[0] + reach, 0.5L - digits);
     EXPECT_LT(reach, 0.19L);  // smaller than either, though not the least that there is
     two.centre[0] = 5;
-    EXPECT_THROW(referee::common_ball(one, two), referee::Contradicted);
+    EXPECT_THROW(referee::detail::common_ball(one, two), referee::detail::Contradicted);
 }
 
 // zeta of members is within 1/sqrt 2 of 0. The estimate 1 is off the end by 1 - 1/sqrt 2 = 0.292893, so from
@@ -173,18 +176,18 @@ TEST(RefereeSets, CommonBallContainsWhatBothHaveInCommon) {
 TEST(RefereeSets, BallAboutAProjectionIsTheHandCalculatedOne) {
     const referee::Setting setting = two_models();
     const Facts facts(setting);
-    Ball ball{{1}, referee::Square(1), 0.5L};
+    Ball ball{{1}, referee::detail::Square(1), 0.5L};
     ball.factor(0, 0) = 1;
-    referee::centre_at(ball, facts, {1, 0});
+    referee::detail::centre_at(ball, facts, {1, 0});
     EXPECT_NEAR(static_cast<double>(ball.about), 0.405233, 1e-6);
     // About the middle the same members are farther than the radius says: 0.25 - 1 + 2 (1/sqrt 2) = 0.664214.
-    Ball other{{1}, referee::Square(1), 0.5L};
+    Ball other{{1}, referee::detail::Square(1), 0.5L};
     other.factor(0, 0) = 1;
-    referee::centre_at(other, facts, {0.5L, 0.5L});
+    referee::detail::centre_at(other, facts, {0.5L, 0.5L});
     EXPECT_NEAR(static_cast<double>(other.about * other.about), 0.25 - 1 + std::sqrt(2.0), 1e-9);
-    Ball far{{9}, referee::Square(1), 0.5L};
+    Ball far{{9}, referee::detail::Square(1), 0.5L};
     far.factor(0, 0) = 1;
-    EXPECT_THROW(referee::centre_at(far, facts, {1, 0}), referee::Contradicted);
+    EXPECT_THROW(referee::detail::centre_at(far, facts, {1, 0}), referee::detail::Contradicted);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace alidade::referee_width_test {
 namespace {
 
-using referee::Numbers;
-using referee::Real;
+using referee::detail::Numbers;
+using referee::detail::Real;
 
 /// m vectors of length p that sum to zero; every third is a multiple of the one before.
 std::vector<Numbers> generators(std::size_t m, std::size_t p, unsigned seed) {
@@ -35,7 +35,7 @@ Real brute_force(const std::vector<Numbers>& all) {
         for (std::size_t j = 0; j < all.size(); ++j)
             if (((V >> j) & 1U) != 0)
                 for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += all[j][k];
-        largest = std::max(largest, referee::norm(sum));
+        largest = std::max(largest, referee::detail::norm(sum));
     }
     return largest;
 }
@@ -44,7 +44,7 @@ TEST(RefereeWidth, IsTheLargestOfAllVertices) {
     for (std::size_t p = 1; p <= 4; ++p)
         for (std::size_t m = 2; m <= 10; ++m) {
             const auto all = generators(m, p, static_cast<unsigned>(10 * m + p));
-            const referee::Width width = referee::width_of(all);
+            const referee::detail::Width width = referee::detail::width_of(all);
             EXPECT_TRUE(width.exact);
             EXPECT_NEAR(static_cast<double>(width.upper), static_cast<double>(brute_force(all)), 1e-12);
         }
@@ -54,7 +54,7 @@ TEST(RefereeWidth, IsTheLargestOfAllVertices) {
 TEST(RefereeWidth, OfManySuccessorsIsTheLargestOverAllCells) {
     for (std::size_t p = 1; p <= 3; ++p) {
         const auto all = generators(19, p, static_cast<unsigned>(p));
-        const referee::Width width = referee::width_of(all);
+        const referee::detail::Width width = referee::detail::width_of(all);
         EXPECT_TRUE(width.exact) << p;
         EXPECT_NEAR(static_cast<double>(width.upper), static_cast<double>(brute_force(all)), 1e-12) << p;
     }
@@ -62,13 +62,13 @@ TEST(RefereeWidth, OfManySuccessorsIsTheLargestOverAllCells) {
 
 TEST(RefereeWidth, SaysWhereItIsOnlyAnUpperBound) {
     const auto all = generators(19, 8, 3);
-    const referee::Width width = referee::width_of(all);
+    const referee::detail::Width width = referee::detail::width_of(all);
     EXPECT_FALSE(width.exact);
     EXPECT_GE(width.upper, brute_force(all));
     // Vectors on a line in a plane span no plane.
     std::vector<Numbers> line(20, Numbers{1, 1});
     for (std::size_t j = 0; j < 10; ++j) line[j] = {-1, -1};
-    EXPECT_GE(referee::width_of(line).upper, 10 * std::sqrt(2.0L) - 1e-12L);
+    EXPECT_GE(referee::detail::width_of(line).upper, 10 * std::sqrt(2.0L) - 1e-12L);
 }
 
 }  // namespace

@@ -56,16 +56,16 @@ TEST(RunContradiction, IsGivenBackAsItWasSaved) {
         const TemporaryFolder folder;
         RunCheckpoint checkpoint = sample_checkpoint(problem, 5);
         checkpoint.contradiction = found;
-        RunStore::create(folder.path(), problem, "p", {}).save(checkpoint);
+        detail::RunStore::create(folder.path(), problem, "p", {}).save(checkpoint);
         for (const Access access : {Access::read, Access::write})
-            EXPECT_EQ(RunStore::open(folder.path(), access).checkpoint()->contradiction, found);
+            EXPECT_EQ(detail::RunStore::open(folder.path(), access).checkpoint()->contradiction, found);
     }
 }
 
 TEST(RunContradiction, StaysOnceItIsSaved) {
     const TemporaryFolder folder;
     const Problem problem(testing::small_description());
-    RunStore store = RunStore::create(folder.path(), problem, "p", {});
+    detail::RunStore store = detail::RunStore::create(folder.path(), problem, "p", {});
     store.save(sample_checkpoint(problem, 3));
     EXPECT_FALSE(store.checkpoint()->contradiction);
     store.save(contradicted(problem, 5), sample_result(5));
@@ -82,11 +82,12 @@ TEST(RunContradiction, StaysOnceItIsSaved) {
 TEST(RunContradiction, LeavesNoTraceInARunWithoutOne) {
     const TemporaryFolder folder;
     const Problem problem(testing::small_description());
-    RunStore::create(folder.path(), problem, "p", {}).save(sample_checkpoint(problem, 3), sample_result(3));
+    detail::RunStore::create(folder.path(), problem, "p", {})
+        .save(sample_checkpoint(problem, 3), sample_result(3));
     EXPECT_EQ(ask(folder.path(), "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%contradiction%'"), "0");
     // The tables of format 1 as they were before there were contradictions: such runs have none.
     EXPECT_EQ(ask(folder.path(), "SELECT count(*) FROM sqlite_master WHERE type = 'table'"), "10");
-    EXPECT_FALSE(RunStore::open(folder.path(), Access::read).checkpoint()->contradiction);
+    EXPECT_FALSE(detail::RunStore::open(folder.path(), Access::read).checkpoint()->contradiction);
 }
 
 TEST(RunContradiction, ThatIsNotTheOneWrittenIsRefused) {
@@ -97,9 +98,9 @@ TEST(RunContradiction, ThatIsNotTheOneWrittenIsRefused) {
           "DROP TABLE contradiction", "DELETE FROM digests WHERE section = 'contradiction'"}) {
         SCOPED_TRACE(damage);
         const TemporaryFolder folder;
-        RunStore::create(folder.path(), problem, "p", {}).save(contradicted(problem, 5));
+        detail::RunStore::create(folder.path(), problem, "p", {}).save(contradicted(problem, 5));
         ask(folder.path(), damage);
-        const RunStore store = RunStore::open(folder.path(), Access::read);
+        const detail::RunStore store = detail::RunStore::open(folder.path(), Access::read);
         EXPECT_TRUE(says(refusal([&] { store.checkpoint(); }), {"run.sqlite", "contradiction"}));
     }
 }
@@ -109,7 +110,8 @@ TEST(RunContradiction, FlippedBytesAreRefusedOrHarmless) {
     std::string sound;
     {
         const TemporaryFolder folder;
-        RunStore::create(folder.path(), problem, "p", sample_options()).save(contradicted(problem, 5));
+        detail::RunStore::create(folder.path(), problem, "p", sample_options())
+            .save(contradicted(problem, 5));
         sound = bytes_of(folder / "run.sqlite");
     }
     std::mt19937 random(8);
@@ -120,7 +122,8 @@ TEST(RunContradiction, FlippedBytesAreRefusedOrHarmless) {
         folder.write("run.sqlite", bytes);
         SCOPED_TRACE(trial);
         try {
-            const RunCheckpoint seen = RunStore::open(folder.path(), Access::read).checkpoint().value();
+            const RunCheckpoint seen =
+                detail::RunStore::open(folder.path(), Access::read).checkpoint().value();
             EXPECT_TRUE(same(seen, sample_checkpoint(problem, 5)));
             EXPECT_EQ(seen.contradiction, sample_contradiction());
         } catch (const InvalidArgument& error) {

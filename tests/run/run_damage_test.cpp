@@ -17,7 +17,7 @@ namespace {
 /// Whether the run is refused; otherwise everything in it must be what was written.
 bool refused_or_right(const std::filesystem::path& folder, Access access) {
     try {
-        const RunStore store = RunStore::open(folder, access);
+        const detail::RunStore store = detail::RunStore::open(folder, access);
         EXPECT_TRUE(same(store.problem(), small_problem()));
         EXPECT_EQ(store.options(), sample_options());
         EXPECT_EQ(store.source(), "p");
@@ -62,8 +62,9 @@ TEST(DamagedRun, FlippedBytesAreRefusedOrHarmless) {
 
 TEST(DamagedRun, MessagesSayWhatAndWhere) {
     const TemporaryFolder folder;
-    const auto message = [&] { return refusal([&] { RunStore::open(folder.path()); }); };
-    EXPECT_TRUE(says(refusal([&] { RunStore::open(folder / "nowhere"); }), {"nowhere", "no such folder"}));
+    const auto message = [&] { return refusal([&] { detail::RunStore::open(folder.path()); }); };
+    EXPECT_TRUE(
+        says(refusal([&] { detail::RunStore::open(folder / "nowhere"); }), {"nowhere", "no such folder"}));
     EXPECT_TRUE(says(message(), {folder.path().native(), "no run.sqlite"}));
     folder.write("run.sqlite", std::string(5000, 'x'));
     EXPECT_TRUE(says(message(), {"run.sqlite", "not an SQLite database"}));
@@ -83,7 +84,7 @@ TEST(DamagedRun, MessagesSayWhatAndWhere) {
 /// Goes on with the run, telling every checkpoint that was saved, until killed.
 [[noreturn]] void save_for_ever(const std::filesystem::path& folder, int tell) {
     try {
-        RunStore store = RunStore::open(folder);
+        detail::RunStore store = detail::RunStore::open(folder);
         const Problem& problem = store.problem();
         for (std::int64_t episodes = store.checkpoint() ? store.checkpoint()->counts.episodes() : 0;;) {
             ++episodes;
@@ -98,7 +99,7 @@ TEST(DamagedRun, MessagesSayWhatAndWhere) {
 TEST(DamagedRun, KilledAnywhereLosesNothingAcknowledged) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    RunStore::create(folder.path(), problem, "p", sample_options());
+    detail::RunStore::create(folder.path(), problem, "p", sample_options());
     std::mt19937 random(11);
     std::int64_t acknowledged = 0;
     for (int round = 0; round < 20; ++round) {
@@ -112,7 +113,7 @@ TEST(DamagedRun, KilledAnywhereLosesNothingAcknowledged) {
         std::int64_t told = 0;
         ASSERT_EQ(read(channel[0], &told, sizeof told), static_cast<ssize_t>(sizeof told));
         acknowledged = told;
-        const auto beside = RunStore::open(folder.path(), Access::read).checkpoint().value();
+        const auto beside = detail::RunStore::open(folder.path(), Access::read).checkpoint().value();
         EXPECT_TRUE(same(beside, sample_checkpoint(problem, beside.counts.episodes())));
         usleep(static_cast<useconds_t>(random() % 20'000));
         kill(child, SIGKILL);
@@ -122,7 +123,8 @@ TEST(DamagedRun, KilledAnywhereLosesNothingAcknowledged) {
         while (read(channel[0], &told, sizeof told) == static_cast<ssize_t>(sizeof told)) acknowledged = told;
         close(channel[0]);
 
-        const RunStore store = RunStore::open(folder.path(), round % 2 ? Access::read : Access::write);
+        const detail::RunStore store =
+            detail::RunStore::open(folder.path(), round % 2 ? Access::read : Access::write);
         const RunCheckpoint checkpoint = store.checkpoint().value();
         const std::int64_t episodes = checkpoint.counts.episodes();
         // The last save may be done and not yet told.
@@ -138,25 +140,26 @@ TEST(DamagedRun, KilledAnywhereLosesNothingAcknowledged) {
 TEST(DamagedRun, AReaderBesideAWriterThatComesAndGoesSeesWholeCheckpoints) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    RunStore::create(folder.path(), problem, "p", sample_options()).save(sample_checkpoint(problem, 1));
+    detail::RunStore::create(folder.path(), problem, "p", sample_options())
+        .save(sample_checkpoint(problem, 1));
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
         // Every close moves the journal into the database and deletes it.
         for (std::int64_t episodes = 2; episodes < 80; ++episodes)
-            RunStore::open(folder.path()).save(sample_checkpoint(problem, episodes));
+            detail::RunStore::open(folder.path()).save(sample_checkpoint(problem, episodes));
         _exit(0);
     }
     int status = 0;
     std::int64_t last = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
-        const RunCheckpoint seen = RunStore::open(folder.path(), Access::read).checkpoint().value();
+        const RunCheckpoint seen = detail::RunStore::open(folder.path(), Access::read).checkpoint().value();
         EXPECT_TRUE(same(seen, sample_checkpoint(problem, seen.counts.episodes())));
         EXPECT_GE(seen.counts.episodes(), last);
         last = seen.counts.episodes();
     }
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    EXPECT_EQ(RunStore::open(folder.path(), Access::read).checkpoint()->counts.episodes(), 79);
+    EXPECT_EQ(detail::RunStore::open(folder.path(), Access::read).checkpoint()->counts.episodes(), 79);
 }
 
 }  // namespace

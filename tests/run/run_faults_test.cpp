@@ -30,8 +30,8 @@ std::optional<RunFault> fault_of(const std::function<void()>& action) {
 
 /// What is wrong with a run's folder, as all who open it say.
 std::optional<RunFault> fault_in(const fs::path& folder) {
-    const auto reader = fault_of([&] { RunStore::open(folder, Access::read); });
-    EXPECT_EQ(fault_of([&] { RunStore::open(folder, Access::write); }), reader);
+    const auto reader = fault_of([&] { detail::RunStore::open(folder, Access::read); });
+    EXPECT_EQ(fault_of([&] { detail::RunStore::open(folder, Access::write); }), reader);
     return reader;
 }
 
@@ -71,10 +71,10 @@ TEST(RunFaults, WhatIsCalledForeignIsWhatIsNeverRemoved) {
         const TemporaryFolder folder;
         folder.write("run.sqlite", bytes);
         EXPECT_EQ(fault_in(folder.path()), fault);
-        EXPECT_EQ(RunStore::is_run(folder.path()), !foreign);
-        EXPECT_EQ(fault_of([&] { RunStore::remove(folder.path()); }),
+        EXPECT_EQ(detail::RunStore::is_run(folder.path()), !foreign);
+        EXPECT_EQ(fault_of([&] { detail::RunStore::remove(folder.path()); }),
                   foreign ? std::optional(RunFault::foreign) : std::nullopt);
-        EXPECT_EQ(RunStore::exists(folder.path()), foreign);
+        EXPECT_EQ(detail::RunStore::exists(folder.path()), foreign);
         EXPECT_EQ(bytes_of(folder / "run.sqlite"), foreign ? bytes : "");
     }
 }
@@ -85,11 +85,11 @@ TEST(RunFaults, AFolderWithoutARunIsMissingAndOneInUseIsBusy) {
     EXPECT_EQ(fault_in(folder.path()), RunFault::missing);
     fs::create_directories(folder / "odd/run.sqlite");
     EXPECT_EQ(fault_in(folder / "odd"), RunFault::foreign);
-    EXPECT_EQ(fault_of([&] { RunStore::remove(folder / "odd"); }), RunFault::foreign);
-    const RunStore writer = RunStore::create(folder.path(), small_problem(), "p", {});
-    EXPECT_EQ(fault_of([&] { RunStore::open(folder.path(), Access::read); }), std::nullopt);
-    EXPECT_EQ(fault_of([&] { RunStore::open(folder.path()); }), RunFault::busy);
-    EXPECT_EQ(fault_of([&] { RunStore::remove(folder.path()); }), RunFault::busy);
+    EXPECT_EQ(fault_of([&] { detail::RunStore::remove(folder / "odd"); }), RunFault::foreign);
+    const detail::RunStore writer = detail::RunStore::create(folder.path(), small_problem(), "p", {});
+    EXPECT_EQ(fault_of([&] { detail::RunStore::open(folder.path(), Access::read); }), std::nullopt);
+    EXPECT_EQ(fault_of([&] { detail::RunStore::open(folder.path()); }), RunFault::busy);
+    EXPECT_EQ(fault_of([&] { detail::RunStore::remove(folder.path()); }), RunFault::busy);
 }
 
 /// What a std::runtime_error says; a failure if the error is another one.
@@ -121,10 +121,10 @@ TEST(RunFaults, TroubleWithTheDiskIsNotCalledDamage) {
                           {SQLITE_NOMEM, 0, "not enough memory", "not enough memory"}};
     for (const auto& [code, system, reading, writing] : cases) {
         SCOPED_TRACE(::testing::Message() << code << " " << system);
-        const sqlite::Error error(code, "as SQLite says", system);
-        const std::string read = failure([&] { refuse_reading(file, error); });
-        const std::string saved = failure([&] { refuse_writing(file, error, true); });
-        const std::string made = failure([&] { refuse_writing(file, error, false); });
+        const detail::sqlite::Error error(code, "as SQLite says", system);
+        const std::string read = failure([&] { detail::refuse_reading(file, error); });
+        const std::string saved = failure([&] { detail::refuse_writing(file, error, true); });
+        const std::string made = failure([&] { detail::refuse_writing(file, error, false); });
         EXPECT_TRUE(says(read, {file.native(), reading}));
         EXPECT_TRUE(says(saved, {file.native(), writing, "saved before is intact", "start it again"}));
         EXPECT_TRUE(says(made, {file.native(), writing, "nothing had been saved"}));
@@ -133,9 +133,12 @@ TEST(RunFaults, TroubleWithTheDiskIsNotCalledDamage) {
             EXPECT_EQ(text.find("copy"), std::string::npos) << text;
         }
     }
-    EXPECT_EQ(fault_of([&] { refuse_reading(file, {SQLITE_CORRUPT, "x"}); }), RunFault::damaged);
-    EXPECT_EQ(fault_of([&] { refuse_reading(file, {SQLITE_NOTADB, "x"}); }), RunFault::damaged);
-    EXPECT_EQ(fault_of([&] { refuse_reading(file, {SQLITE_CANTOPEN, "x", EACCES}); }), RunFault::forbidden);
+    EXPECT_EQ(fault_of([&] { detail::refuse_reading(file, {SQLITE_CORRUPT, "x"}); }), RunFault::damaged);
+    EXPECT_EQ(fault_of([&] { detail::refuse_reading(file, {SQLITE_NOTADB, "x"}); }), RunFault::damaged);
+    EXPECT_EQ(fault_of([&] {
+                  detail::refuse_reading(file, {SQLITE_CANTOPEN, "x", EACCES});
+              }),
+              RunFault::forbidden);
 }
 
 /// While it lives, no file of this process can grow beyond a size: the disk is full, as far as SQLite can
@@ -163,19 +166,20 @@ private:
 TEST(RunFaults, WithoutRoomNothingSavedIsLostAndReadersAnswer) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    RunStore::create(folder.path(), problem, "p", {}).save(sample_checkpoint(problem, 1), sample_result(1));
+    detail::RunStore::create(folder.path(), problem, "p", {})
+        .save(sample_checkpoint(problem, 1), sample_result(1));
     std::string opening, saving, making;
     {
         const NoRoom none(1000);
-        opening = failure([&] { RunStore::open(folder.path()); });
-        making = failure([&] { RunStore::create(folder / "new", problem, "p", {}); });
-        EXPECT_EQ(RunStore::open(folder.path(), Access::read).checkpoint()->counts.episodes(), 1);
+        opening = failure([&] { detail::RunStore::open(folder.path()); });
+        making = failure([&] { detail::RunStore::create(folder / "new", problem, "p", {}); });
+        EXPECT_EQ(detail::RunStore::open(folder.path(), Access::read).checkpoint()->counts.episodes(), 1);
     }
     EXPECT_FALSE(fs::exists(folder / "new/run.sqlite-new"));
     EXPECT_TRUE(says(opening, {"run.sqlite", "file system failed"}));
     EXPECT_TRUE(says(making, {"run.sqlite", "may not grow", "nothing had been saved"}));
     {
-        RunStore store = RunStore::open(folder.path());
+        detail::RunStore store = detail::RunStore::open(folder.path());
         store.save(sample_checkpoint(problem, 2), sample_result(2));
         RunCheckpoint large = sample_checkpoint(problem, 3);
         large.memory.numbers["large"].assign(100'000, 1);
@@ -183,14 +187,14 @@ TEST(RunFaults, WithoutRoomNothingSavedIsLostAndReadersAnswer) {
         {
             const NoRoom little(log + 100'000);
             saving = failure([&] { store.save(large, sample_result(3)); });
-            const RunStore reader = RunStore::open(folder.path(), Access::read);
+            const detail::RunStore reader = detail::RunStore::open(folder.path(), Access::read);
             EXPECT_TRUE(same(reader.checkpoint().value(), sample_checkpoint(problem, 2)));
         }
         EXPECT_TRUE(says(saving, {"run.sqlite", "may not grow", "saved before is intact"}));
         EXPECT_TRUE(same(store.result().value(), sample_result(2)));
         store.save(large, sample_result(3));
     }
-    EXPECT_TRUE(same(RunStore::open(folder.path()).result().value(), sample_result(3)));
+    EXPECT_TRUE(same(detail::RunStore::open(folder.path()).result().value(), sample_result(3)));
 }
 
 TEST(RunFaults, MessagesCarryNoBytesThatATerminalWouldActOn) {
@@ -207,12 +211,12 @@ TEST(RunFaults, MessagesCarryNoBytesThatATerminalWouldActOn) {
         ASSERT_EQ(bytes.size(), sound.size());
         folder.write("run.sqlite", bytes);
         for (const Access access : {Access::read, Access::write}) {
-            const std::string message = refusal([&] { RunStore::open(folder.path(), access); });
+            const std::string message = refusal([&] { detail::RunStore::open(folder.path(), access); });
             EXPECT_EQ(message, printable(message));
             EXPECT_TRUE(says(message, {"damaged", quoted}));
         }
     }
-    const std::string odd = refusal([&] { RunStore::open(folder / "a\x1B\xFE\n", Access::read); });
+    const std::string odd = refusal([&] { detail::RunStore::open(folder / "a\x1B\xFE\n", Access::read); });
     EXPECT_TRUE(says(odd, {"a\\x1b\\xfe\\x0a: there is no such folder"}));
 }
 

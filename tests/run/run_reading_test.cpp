@@ -22,7 +22,7 @@ void save_and_be_killed(const fs::path& folder, std::int64_t episodes) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-        RunStore store = RunStore::open(folder);
+        detail::RunStore store = detail::RunStore::open(folder);
         for (std::int64_t k = 1; k <= episodes; ++k)
             store.save(sample_checkpoint(store.problem(), k), sample_result(k));
         kill(getpid(), SIGKILL);
@@ -34,7 +34,7 @@ void save_and_be_killed(const fs::path& folder, std::int64_t episodes) {
 
 /// A run whose last four checkpoints are in the log only.
 void make_killed_run(const fs::path& folder) {
-    RunStore::create(folder, small_problem(), "p", sample_options());
+    detail::RunStore::create(folder, small_problem(), "p", sample_options());
     save_and_be_killed(folder, 4);
     ASSERT_GT(fs::file_size(folder / "run.sqlite-wal"), 0);
 }
@@ -56,15 +56,15 @@ TEST(RunReading, SeesAllThatAKilledWriterSavedAndLeavesEverythingAsItIs) {
         SCOPED_TRACE(shared_memory);
         const auto before = state_of(folder.path());
         {
-            const RunStore reader = RunStore::open(folder.path(), Access::read);
-            const RunStore another = RunStore::open(folder.path(), Access::read);
+            const detail::RunStore reader = detail::RunStore::open(folder.path(), Access::read);
+            const detail::RunStore another = detail::RunStore::open(folder.path(), Access::read);
             EXPECT_TRUE(same(reader.checkpoint().value(), sample_checkpoint(small_problem(), 4)));
             EXPECT_TRUE(same(another.result().value(), sample_result(4)));
         }
         EXPECT_TRUE(state_of(folder.path()) == before);
     }
-    EXPECT_TRUE(
-        same(RunStore::open(folder.path()).checkpoint().value(), sample_checkpoint(small_problem(), 4)));
+    EXPECT_TRUE(same(detail::RunStore::open(folder.path()).checkpoint().value(),
+                     sample_checkpoint(small_problem(), 4)));
 }
 
 /// The database as SQLite itself recovers it from a file and its log.
@@ -85,7 +85,7 @@ std::string image_of(const std::string& database, const std::string& log) {
     const TemporaryFolder folder;
     const fs::path file = folder.write("run.sqlite", database);
     folder.write("run.sqlite-wal", log);
-    const std::vector<std::byte> image = run_image(file);
+    const std::vector<std::byte> image = detail::run_image(file);
     return {reinterpret_cast<const char*>(image.data()), image.size()};
 }
 
@@ -124,17 +124,17 @@ TEST(RunReading, SeesWholeStatesWhileAWriterBeginsTheLogAgainAndAgain) {
         checkpoint.memory.integers["large"].assign(700'000, episodes);
         return checkpoint;
     };
-    RunStore::create(folder.path(), problem, "p", {}).save(large(1));
+    detail::RunStore::create(folder.path(), problem, "p", {}).save(large(1));
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-        RunStore store = RunStore::open(folder.path());
+        detail::RunStore store = detail::RunStore::open(folder.path());
         for (std::int64_t episodes = 2; episodes <= 12; ++episodes) store.save(large(episodes));
         _exit(0);
     }
     int status = 0;
     std::int64_t last = 0;
-    const RunStore reader = RunStore::open(folder.path(), Access::read);
+    const detail::RunStore reader = detail::RunStore::open(folder.path(), Access::read);
     while (waitpid(child, &status, WNOHANG) == 0) {
         const RunCheckpoint seen = reader.checkpoint().value();
         EXPECT_TRUE(same(seen, large(seen.counts.episodes())));
@@ -148,8 +148,9 @@ TEST(RunReading, SeesWholeStatesWhileAWriterBeginsTheLogAgainAndAgain) {
 TEST(RunReading, NoticesThatAnotherRunTookThePlace) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    RunStore::create(folder.path(), problem, "p", {}).save(sample_checkpoint(problem, 1), sample_result(1));
-    const RunStore reader = RunStore::open(folder.path(), Access::read);
+    detail::RunStore::create(folder.path(), problem, "p", {})
+        .save(sample_checkpoint(problem, 1), sample_result(1));
+    const detail::RunStore reader = detail::RunStore::open(folder.path(), Access::read);
     RunOptions other;
     other.seed = 1;
     const auto fault = [&] {
@@ -160,14 +161,15 @@ TEST(RunReading, NoticesThatAnotherRunTookThePlace) {
         }
         return RunFault::taken;
     };
-    RunStore::remove(folder.path());
+    detail::RunStore::remove(folder.path());
     EXPECT_EQ(fault(), RunFault::missing);
-    RunStore::create(folder.path(), problem, "p", other)
+    detail::RunStore::create(folder.path(), problem, "p", other)
         .save(sample_checkpoint(problem, 2), sample_result(2));
     EXPECT_EQ(fault(), RunFault::replaced);
     // The same problem and options: the same run, if it is begun again.
-    RunStore::remove(folder.path());
-    RunStore::create(folder.path(), problem, "p", {}).save(sample_checkpoint(problem, 3), sample_result(3));
+    detail::RunStore::remove(folder.path());
+    detail::RunStore::create(folder.path(), problem, "p", {})
+        .save(sample_checkpoint(problem, 3), sample_result(3));
     EXPECT_TRUE(same(reader.result().value(), sample_result(3)));
 }
 

@@ -76,7 +76,7 @@ inline Problem small_problem() {
 inline std::string sound_run() {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    RunStore::create(folder.path(), problem, "p", sample_options())
+    detail::RunStore::create(folder.path(), problem, "p", sample_options())
         .save(sample_checkpoint(problem, 5), sample_result(5));
     return bytes_of(folder / "run.sqlite");
 }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "alidade/problem/catalogue.hpp"
-#include "alidade/run/problem_hash.hpp"
+#include "alidade/run/run_record.hpp"
 #include "run/run_samples.hpp"
 #include "support/files.hpp"
 #include "support/small_problem.hpp"
@@ -27,14 +27,14 @@ void expect_round_trip(const Problem& problem, const std::string& source) {
     const std::filesystem::path run = folder / "new/run";
     const RunOptions options = sample_options();
     {
-        RunStore store = RunStore::create(run, problem, source, options);
+        detail::RunStore store = detail::RunStore::create(run, problem, source, options);
         EXPECT_FALSE(store.checkpoint());
         EXPECT_FALSE(store.result());
         store.save(sample_checkpoint(problem, 12), sample_result(12));
         EXPECT_TRUE(same(store.checkpoint().value(), sample_checkpoint(problem, 12)));
     }
     for (const Access access : {Access::read, Access::write}) {
-        const RunStore store = RunStore::open(run, access);
+        const detail::RunStore store = detail::RunStore::open(run, access);
         EXPECT_TRUE(same(store.problem(), problem));
         EXPECT_EQ(store.problem_hash(), problem_hash(problem));
         EXPECT_EQ(store.source(), source);
@@ -77,7 +77,7 @@ TEST(RunStore, GivesBackNamesRewardsTargetsAndSignedFeatures) {
 TEST(RunStore, KeepsTheLastCheckpointAndTheLastResult) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    RunStore store = RunStore::create(folder.path(), problem, "p", {});
+    detail::RunStore store = detail::RunStore::create(folder.path(), problem, "p", {});
     store.save(sample_checkpoint(problem, 3));
     EXPECT_FALSE(store.result());
     RunCheckpoint large = sample_checkpoint(problem, 4);
@@ -95,24 +95,24 @@ TEST(RunStore, KeepsTheLastCheckpointAndTheLastResult) {
 TEST(RunStore, HasOneWriterAndAnyNumberOfReaders) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    std::optional<RunStore> writer = RunStore::create(folder.path(), problem, "p", {});
-    const RunStore reader = RunStore::open(folder.path(), Access::read);
+    std::optional<detail::RunStore> writer = detail::RunStore::create(folder.path(), problem, "p", {});
+    const detail::RunStore reader = detail::RunStore::open(folder.path(), Access::read);
     EXPECT_FALSE(reader.checkpoint());
     const auto in_use = {std::string_view(folder.path().native()),
                          std::string_view("another process is using")};
-    EXPECT_TRUE(says(refusal([&] { RunStore::open(folder.path()); }), in_use));
-    EXPECT_TRUE(says(refusal([&] { RunStore::remove(folder.path()); }), in_use));
-    EXPECT_TRUE(says(refusal([&] { RunStore::create(folder.path(), problem, "p", {}); }), in_use));
+    EXPECT_TRUE(says(refusal([&] { detail::RunStore::open(folder.path()); }), in_use));
+    EXPECT_TRUE(says(refusal([&] { detail::RunStore::remove(folder.path()); }), in_use));
+    EXPECT_TRUE(says(refusal([&] { detail::RunStore::create(folder.path(), problem, "p", {}); }), in_use));
     for (const std::int64_t episodes : {1, 2, 3}) {
         writer->save(sample_checkpoint(problem, episodes));
         EXPECT_EQ(reader.checkpoint()->counts.episodes(), episodes);
     }
     writer.reset();
     EXPECT_EQ(reader.checkpoint()->counts.episodes(), 3);
-    writer = RunStore::open(folder.path());
-    RunStore moved = std::move(*writer);
+    writer = detail::RunStore::open(folder.path());
+    detail::RunStore moved = std::move(*writer);
     writer.reset();
-    EXPECT_TRUE(says(refusal([&] { RunStore::open(folder.path()); }), in_use));
+    EXPECT_TRUE(says(refusal([&] { detail::RunStore::open(folder.path()); }), in_use));
     moved.save(sample_checkpoint(problem, 4));
     EXPECT_EQ(reader.checkpoint()->counts.episodes(), 4);
 }
@@ -121,10 +121,10 @@ TEST(RunStore, ReadingLeavesNoFileAndChangesNone) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
     const std::filesystem::path run = folder / "odd ?#%20 name";
-    RunStore::create(run, problem, "p", {}).save(sample_checkpoint(problem, 3), sample_result(3));
+    detail::RunStore::create(run, problem, "p", {}).save(sample_checkpoint(problem, 3), sample_result(3));
     const std::string before = bytes_of(run / "run.sqlite");
     EXPECT_EQ(names_in(run), std::set<std::string>{"run.sqlite"});
-    RunStore reader = RunStore::open(run, Access::read);
+    detail::RunStore reader = detail::RunStore::open(run, Access::read);
     EXPECT_TRUE(reader.checkpoint());
     EXPECT_TRUE(reader.result());
     EXPECT_EQ(names_in(run), std::set<std::string>{"run.sqlite"});
@@ -136,7 +136,7 @@ TEST(RunStore, RefusesASecondRunAndCountsOfAnotherProblem) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
     folder.write("notes.txt", "kept");
-    RunStore store = RunStore::create(folder.path(), problem, "p", {});
+    detail::RunStore store = detail::RunStore::create(folder.path(), problem, "p", {});
     const Problem other(testing::signed_description());
     EXPECT_TRUE(says(refusal([&] { store.save(sample_checkpoint(other, 1)); }), {"another problem"}));
     EXPECT_FALSE(store.checkpoint());
@@ -146,36 +146,37 @@ TEST(RunStore, RefusesASecondRunAndCountsOfAnotherProblem) {
         says(refusal([&] { store.save(sample_checkpoint(problem, 2), bad); }), {"bad", "not a number"}));
     EXPECT_FALSE(store.checkpoint());
     store.save(sample_checkpoint(problem, 2));
-    { const RunStore ended = std::move(store); }
-    EXPECT_TRUE(says(refusal([&] { RunStore::create(folder.path(), problem, "p", {}); }),
+    { const detail::RunStore ended = std::move(store); }
+    EXPECT_TRUE(says(refusal([&] { detail::RunStore::create(folder.path(), problem, "p", {}); }),
                      {folder.path().native(), "holds a run already"}));
-    EXPECT_EQ(RunStore::open(folder.path(), Access::read).checkpoint()->counts.episodes(), 2);
+    EXPECT_EQ(detail::RunStore::open(folder.path(), Access::read).checkpoint()->counts.episodes(), 2);
 }
 
 TEST(RunStore, RemovesTheRunAndNothingElse) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    EXPECT_FALSE(RunStore::exists(folder / "nowhere"));
-    RunStore::remove(folder / "nowhere");
-    RunStore::create(folder.path(), problem, "p", {});
-    EXPECT_TRUE(RunStore::exists(folder.path()));
+    EXPECT_FALSE(detail::RunStore::exists(folder / "nowhere"));
+    detail::RunStore::remove(folder / "nowhere");
+    detail::RunStore::create(folder.path(), problem, "p", {});
+    EXPECT_TRUE(detail::RunStore::exists(folder.path()));
     for (const char* name :
          {"run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal", "run.sqlite.bak", "plan.json", "run/x"})
         folder.write(name, "left by somebody");
-    RunStore::remove(folder.path());
-    EXPECT_FALSE(RunStore::exists(folder.path()));
+    detail::RunStore::remove(folder.path());
+    EXPECT_FALSE(detail::RunStore::exists(folder.path()));
     EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"run.sqlite.bak", "plan.json", "run"}));
     folder.write("run.sqlite-wal", "stale");
     folder.write("run.sqlite-journal", "stale");
     folder.write("run.sqlite-new", "of a run that was cut short");
-    RunStore::create(folder.path(), problem, "p", {}).save(sample_checkpoint(problem, 1));
+    detail::RunStore::create(folder.path(), problem, "p", {}).save(sample_checkpoint(problem, 1));
     EXPECT_EQ(names_in(folder.path()),
               (std::set<std::string>{"run.sqlite", "run.sqlite.bak", "plan.json", "run"}));
 
     const TemporaryFolder foreign;
     foreign.write("run.sqlite", "the accounts of 1998");
-    EXPECT_TRUE(RunStore::exists(foreign.path()));
-    EXPECT_TRUE(says(refusal([&] { RunStore::remove(foreign.path()); }), {"run.sqlite", "not a run"}));
+    EXPECT_TRUE(detail::RunStore::exists(foreign.path()));
+    EXPECT_TRUE(
+        says(refusal([&] { detail::RunStore::remove(foreign.path()); }), {"run.sqlite", "not a run"}));
     EXPECT_EQ(bytes_of(foreign / "run.sqlite"), "the accounts of 1998");
 }
 
@@ -206,10 +207,11 @@ std::string tables_of(const std::filesystem::path& run) {
 TEST(RunStore, WritesTheSameRowsForTheSameRun) {
     const TemporaryFolder folder;
     const Problem problem = small_problem();
-    RunStore::create(folder / "a", problem, "p", {}).save(sample_checkpoint(problem, 9), sample_result(9));
+    detail::RunStore::create(folder / "a", problem, "p", {})
+        .save(sample_checkpoint(problem, 9), sample_result(9));
     {
         // The way there, and the time it took, leave no trace.
-        RunStore store = RunStore::create(folder / "b", problem, "p", {});
+        detail::RunStore store = detail::RunStore::create(folder / "b", problem, "p", {});
         store.save(sample_checkpoint(problem, 3), sample_result(4));
         RunResult slow = sample_result(9);
         slow.timings.total *= 2;

@@ -4,6 +4,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/run/run_store.hpp"
 #include "alidade/run/sqlite.hpp"
 #include "support/files.hpp"
 
@@ -32,7 +33,7 @@ TEST(Run, SpellsWhatWasAskedForInOneWay) {
     unknown.algorithm = "luck";
     EXPECT_THROW(alidade::Run::create(folder / "other", make_builtin(garnet), garnet, unknown),
                  InvalidArgument);
-    EXPECT_FALSE(RunStore::exists(folder / "other"));
+    EXPECT_FALSE(detail::RunStore::exists(folder / "other"));
 }
 
 TEST(Run, GoesOnWhereItStoppedAndIsReadBesideItsWriter) {
@@ -126,8 +127,8 @@ TEST(Run, KeepsTheFirstContradictionThatWasNoted) {
 
 /// One number that a query gives.
 std::int64_t asked(const TemporaryFolder& folder, const char* query) {
-    const sqlite::Database database(folder / "run" / "run.sqlite", sqlite::OpenMode::write);
-    sqlite::Statement statement(database, query);
+    const detail::sqlite::Database database(folder / "run" / "run.sqlite", detail::sqlite::OpenMode::write);
+    detail::sqlite::Statement statement(database, query);
     return statement.step() ? statement.integer(0) : -1;
 }
 
@@ -149,7 +150,7 @@ TEST(Run, StoresCountsOnce) {
 TEST(Run, AResultKeepsItsEvidenceWhenTheRunGoesOn) {
     const TemporaryFolder folder;
     const Problem problem = make_builtin(garnet);
-    RunStore store = RunStore::create(folder / "run", problem, garnet, {});
+    detail::RunStore store = detail::RunStore::create(folder / "run", problem, garnet, {});
     RunCheckpoint checkpoint{{}, some_counts(problem, 100)};
     const auto values = checkpoint.counts.values();
     RunResult result;
@@ -170,7 +171,7 @@ TEST(Run, AResultKeepsItsEvidenceWhenTheRunGoesOn) {
 TEST(Run, WritesOnlyWhatHasChanged) {
     const TemporaryFolder folder;
     const Problem problem = make_builtin(garnet);
-    RunStore store = RunStore::create(folder / "run", problem, garnet, {});
+    detail::RunStore store = detail::RunStore::create(folder / "run", problem, garnet, {});
     const auto logged = [&] {
         return static_cast<std::int64_t>(std::filesystem::file_size(folder / "run" / "run.sqlite-wal"));
     };

@@ -1,4 +1,4 @@
-#include "alidade/spec/arguments.hpp"
+#include "alidade/spec/request.hpp"
 
 #include <gtest/gtest.h>
 

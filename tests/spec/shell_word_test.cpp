@@ -1,12 +1,10 @@
-#include "alidade/spec/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdio>
 #include <memory>
-
-#include "alidade/spec/printable_text.hpp"
 
 namespace alidade::shell_word_test {
 namespace {

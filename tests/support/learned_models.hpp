@@ -26,9 +26,9 @@ inline Knowledge knowledge_about(const MixtureModel& truth, std::uint64_t seed, 
     const bool homogeneous = truth.homogeneous();
     const Index sets = confidence_sets(truth.shape().horizon, homogeneous);
     Stream random = test_stream(seed, 77);
-    std::vector<RidgeStatistics> statistics;
+    std::vector<detail::RidgeStatistics> statistics;
     for (Index k = 0; k < sets; ++k) {
-        RidgeStatistics step(p);
+        detail::RidgeStatistics step(p);
         for (int t = 0; t < 40; ++t) {
             Vector x(p);
             for (Index i = 0; i < p; ++i) x[i] = sample_normal(random);
@@ -38,10 +38,10 @@ inline Knowledge knowledge_about(const MixtureModel& truth, std::uint64_t seed, 
         // The moment that makes the regularised estimate hit the truth.
         const Vector zeta = parameters.space().coordinates(truth.weights(k));
         const Matrix gram = step.gram.selfadjointView<Eigen::Lower>();
-        if (p > 0) step.moment = gram * zeta + ridge_regularisation(parameters) * zeta;
+        if (p > 0) step.moment = gram * zeta + detail::ridge_regularisation(parameters) * zeta;
         statistics.push_back(std::move(step));
     }
-    auto confidence = regression_sets(features, statistics, delta);
+    auto confidence = detail::regression_sets(features, statistics, delta);
     WidthTable widths(sets, *features);
     bracket_widths(*features, tangent, confidence, {}, 1, widths);
     const auto learned = std::make_shared<const LearnedMixture>(

@@ -50,15 +50,16 @@ inline MixtureModel random_member(const LearnedMixture& learned, Stream& random,
 inline LearnedMixture likelihood_model(const MixtureModel& truth, Stream& random, double visits,
                                        double delta = 0.1) {
     const FeatureMap& features = truth.features();
-    std::vector<LikelihoodRows> rows;
+    std::vector<detail::LikelihoodRows> rows;
     for (Index k = 0; k < confidence_sets(truth.shape().horizon, truth.homogeneous()); ++k) {
         std::vector<std::int64_t> counts;
         for (const double probability : truth.probabilities(k))
             counts.push_back(static_cast<std::int64_t>(visits * probability + sample_uniform(random)));
-        rows.push_back(likelihood_rows(features, counts));
+        rows.push_back(detail::likelihood_rows(features, counts));
     }
     std::vector<ConfidenceSet> sets;
-    for (const LikelihoodSet& set : likelihood_sets(rows, {.delta = delta})) sets.push_back(set.ellipsoid);
+    for (const detail::LikelihoodSet& set : detail::likelihood_sets(rows, {.delta = delta}))
+        sets.push_back(set.ellipsoid);
     return LearnedMixture(truth.shared_features(), truth.shape().horizon, truth.start(), truth.homogeneous(),
                           std::move(sets), delta);
 }

@@ -9,7 +9,7 @@
 
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/likelihood.hpp"
+#include "alidade/theory/radii.hpp"
 
 /// One step of a mixture, watched after every observation: who chooses the data, and where the truth lies
 /// [likelihood §2]. Shared by the law test and the experiment of the same name.
@@ -77,9 +77,9 @@ public:
     Excess watch() {
         for (Index t = 0; t < design_.observations; ++t) {
             observe(choose());
-            best_ = maximise_likelihood(rows_, {}, best_).weights;
+            best_ = detail::maximise_likelihood(rows_, {}, best_).weights;
             compare(t + 1 == design_.observations);
-            smoothed_ = maximise_likelihood(rows_, {.barrier = 0.5, .steps = 60}, smoothed_).weights;
+            smoothed_ = detail::maximise_likelihood(rows_, {.barrier = 0.5, .steps = 60}, smoothed_).weights;
         }
         return excess_;
     }
@@ -94,7 +94,8 @@ private:
         double most = -std::numeric_limits<double>::infinity();
         Matrix metric;
         if (design_.choice == Choice::adaptive)
-            metric = information(rows_, smoothed_, basis) + Matrix::Identity(basis.cols(), basis.cols());
+            metric =
+                detail::information(rows_, smoothed_, basis) + Matrix::Identity(basis.cols(), basis.cols());
         for (Index a = 0; a < design_.actions; ++a) {
             const Matrix& law = laws_[static_cast<std::size_t>(a)];
             const Vector fitted = law.transpose() * smoothed_, real = law.transpose() * truth_;
@@ -135,18 +136,19 @@ private:
     }
 
     void compare(bool last) {
-        const double shortfall = log_likelihood_ratio(rows_, best_, truth_), level = std::log(1 / delta);
+        const double shortfall = detail::log_likelihood_ratio(rows_, best_, truth_),
+                     level = std::log(1 / delta);
         raise(excess_.chi_squared, shortfall - half_chi_squared(design_.features));
         if (last) excess_.chi_squared_once = shortfall - half_chi_squared(design_.features);
         raise(excess_.predictions, predicted_ - real_ - level);
         // No regret is below 0 by more than the fit's gap, so nothing else can have happened.
         if (shortfall < level - 0.01) return;
-        const std::span<const LikelihoodRows> rows(&rows_, 1);
+        const std::span<const detail::LikelihoodRows> rows(&rows_, 1);
         const std::span<const Vector> start(&best_, 1);
-        const LikelihoodSet set = likelihood_sets(rows, {.delta = delta}, start)[0];
-        const LikelihoodSet wide =
-            likelihood_sets(rows, {.delta = delta, .predicted = {predicted_}}, start)[0];
-        const double below = log_likelihood_ratio(rows_, set.fit.weights, truth_);
+        const detail::LikelihoodSet set = detail::likelihood_sets(rows, {.delta = delta}, start)[0];
+        const detail::LikelihoodSet wide =
+            detail::likelihood_sets(rows, {.delta = delta, .predicted = {predicted_}}, start)[0];
+        const double below = detail::log_likelihood_ratio(rows_, set.fit.weights, truth_);
         raise(excess_.kt, below - set.regret_kt - level);
         raise(excess_.det, below - set.regret_det - level);
         raise(excess_.used, below - set.allowance);
@@ -161,7 +163,7 @@ private:
     ParameterSet space_ = ParameterSet::simplex(design_.features);
     std::vector<Matrix> laws_;  // of every action: d x outcomes
     Vector truth_, smoothed_, best_;
-    LikelihoodRows rows_;
+    detail::LikelihoodRows rows_;
     std::vector<Index> position_;  // of every (action, outcome) among the rows, or -1
     double predicted_ = 0, real_ = 0;
     Excess excess_;

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "alidade/model/episode.hpp"
+#include "alidade/model/counts.hpp"
 #include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/types.hpp"

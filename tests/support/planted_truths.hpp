@@ -99,7 +99,7 @@ inline PlantedTruth planted_truth(std::uint64_t seed) {
 }
 
 /// psi_V of a random pair and V in {0,1}.
-inline Vector random_value_feature(Stream& random, const ValueRegression& regression,
+inline Vector random_value_feature(Stream& random, const detail::ValueRegression& regression,
                                    const FeatureMap& features) {
     const Index p = regression.dimension(), pair = sample_index(random, features.pairs());
     Vector x = Vector::Zero(p);
@@ -111,20 +111,20 @@ inline Vector random_value_feature(Stream& random, const ValueRegression& regres
 
 /// Statistics of a regression whose estimates are `depth` radii from the truth, in a random direction or in
 /// that in which some prediction is the worst.
-inline std::vector<RidgeStatistics> statistics_about(const PlantedTruth& planted,
-                                                     const ValueRegression& regression, Stream& random,
-                                                     double depth) {
+inline std::vector<detail::RidgeStatistics> statistics_about(const PlantedTruth& planted,
+                                                             const detail::ValueRegression& regression,
+                                                             Stream& random, double depth) {
     const FeatureMap& features = *planted.task.features;
     const Index p = regression.dimension();
     const double size = std::pow(10.0, 4 * sample_uniform(random));
-    std::vector<RidgeStatistics> statistics;
+    std::vector<detail::RidgeStatistics> statistics;
     for (Index set = 0; set < regression.sets(); ++set) {
-        RidgeStatistics step(p);
+        detail::RidgeStatistics step(p);
         for (int t = 0; t < 12; ++t) {
             const Vector x = random_value_feature(random, regression, features);
             step.add(x.data(), 1 + static_cast<std::int64_t>(size * sample_uniform(random)), 0);
         }
-        const RidgeEstimate estimate = solve_ridge(step, regression.regularisation());
+        const detail::RidgeEstimate estimate = detail::solve_ridge(step, regression.regularisation());
         Vector direction(p);
         for (Index i = 0; i < p; ++i) direction[i] = sample_normal(random);
         if (sample_index(random, 2) == 0) {

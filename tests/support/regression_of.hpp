@@ -6,8 +6,8 @@
 namespace alidade::support {
 
 /// The regression that an explorer's certificates rest on, which must be its first source.
-inline const RegressionSource& regression_of(const Explorer& explorer) {
-    return dynamic_cast<const RegressionSource&>(*explorer.sources().front());
+inline const detail::RegressionSource& regression_of(const Explorer& explorer) {
+    return dynamic_cast<const detail::RegressionSource&>(*explorer.sources().front());
 }
 
 }  // namespace alidade::support

@@ -1,11 +1,9 @@
-#include "alidade/theory/bernstein_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include "alidade/theory/hoeffding_bound.hpp"
 
 namespace alidade::bernstein_bound_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "alidade/theory/concentration.hpp"
+#include "alidade/theory/radii.hpp"
 
 #include <gtest/gtest.h>
 

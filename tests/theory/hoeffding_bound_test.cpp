@@ -1,4 +1,4 @@
-#include "alidade/theory/hoeffding_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/concentration.hpp"
 #include "alidade/theory/fixed_point.hpp"
+#include "alidade/theory/radii.hpp"
 
 namespace alidade::hoeffding_bound_test {
 namespace {
@@ -19,15 +19,15 @@ BoundSetting square(Index size) {
 
 TEST(FixedPoint, IsTheLeast) {
     // Several fixed points: 3 is the least K with K >= demand(K), though 10 is another.
-    EXPECT_EQ(least_fixed_point([](double k) { return k < 3 ? k + 0.5 : k < 7 ? 3 : 10; }), 3);
-    EXPECT_EQ(least_fixed_point([](double) { return 0.2; }), 1);
-    EXPECT_THROW(least_fixed_point([](double k) { return 2 * k; }), InvalidArgument);
+    EXPECT_EQ(detail::least_fixed_point([](double k) { return k < 3 ? k + 0.5 : k < 7 ? 3 : 10; }), 3);
+    EXPECT_EQ(detail::least_fixed_point([](double) { return 0.2; }), 1);
+    EXPECT_THROW(detail::least_fixed_point([](double k) { return 2 * k; }), InvalidArgument);
 }
 
 TEST(FixedPoint, SolvesTheQuadratic) {
-    EXPECT_DOUBLE_EQ(self_bounded(6, 1), 9);
-    EXPECT_DOUBLE_EQ(self_bounded(0, 3), 9);
-    EXPECT_DOUBLE_EQ(self_bounded(5, 0), 5);
+    EXPECT_DOUBLE_EQ(detail::self_bounded(6, 1), 9);
+    EXPECT_DOUBLE_EQ(detail::self_bounded(0, 3), 9);
+    EXPECT_DOUBLE_EQ(detail::self_bounded(5, 0), 5);
 }
 
 TEST(Theorem1, AsksForTheEpisodesOfAnIndependentCalculation) {

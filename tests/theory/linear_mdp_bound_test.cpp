@@ -1,4 +1,4 @@
-#include "alidade/theory/linear_mdp_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "alidade/theory/lower_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/bernstein_bound.hpp"
-#include "alidade/theory/hoeffding_bound.hpp"
 
 namespace alidade::lower_bound_test {
 namespace {

@@ -1,11 +1,10 @@
-#include "alidade/theory/sharp_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/hoeffding_bound.hpp"
 
 namespace alidade::sharp_bound_test {
 namespace {

@@ -226,7 +226,7 @@ TEST(Threads, ReadARunThatAnotherOneWrites) {
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / ("alidade-threads-" + std::to_string(::getpid()));
     const Problem problem = make_builtin("builtin:chain");
-    RunStore writer = RunStore::create(folder, problem, "builtin:chain", {});
+    detail::RunStore writer = detail::RunStore::create(folder, problem, "builtin:chain", {});
     CountSplittingDeployer system(problem.true_model(), 1);
     Exploration exploration(task_of(problem), {.algorithm = "likelihood"});
     exploration.run(system, {.episodes = 1});
@@ -234,7 +234,7 @@ TEST(Threads, ReadARunThatAnotherOneWrites) {
     std::thread reader([&] {
         std::int64_t last = 0;
         for (int i = 0; i < 20; ++i) {
-            const auto seen = RunStore::open(folder, Access::read).checkpoint();
+            const auto seen = detail::RunStore::open(folder, Access::read).checkpoint();
             ASSERT_TRUE(seen.has_value());
             EXPECT_GE(seen->counts.episodes(), last);
             last = seen->counts.episodes();

@@ -22,7 +22,7 @@ struct Case {
     const char* family;
     Index p, n;
     std::vector<double> g;
-    SignProblem problem() const { return {g, p, n}; }
+    detail::SignProblem problem() const { return {g, p, n}; }
 };
 
 /// max over signs of |sum s g|. By a Gray code: with 64 bits of mantissa, 2^10 updates err by less than 1e-16
@@ -96,7 +96,7 @@ Case make(int family, Index p, Index n, std::mt19937_64& random) {
 }
 constexpr int families = 19;
 
-void check(const Case& c, Real truth, const SignBracket& found, const char* method, Index nodes) {
+void check(const Case& c, Real truth, const detail::SignBracket& found, const char* method, Index nodes) {
     ASSERT_GE(static_cast<Real>(found.upper), truth)
         << method << " with " << nodes << " nodes, family " << c.family << ", p " << c.p << ", n " << c.n
         << ", short by " << static_cast<double>((truth - found.upper) / truth);
@@ -113,14 +113,15 @@ TEST(SignAttack, NoMethodAndNoBudgetGivesAnUpperEndBelowBruteForce) {
                 const Real truth = brute(c);
                 for (const Index nodes : {0, 1, 2, 3, 8, 21, 80}) {
                     const double tolerance = (family + nodes) % 2 == 0 ? 0.0 : 1e-3;
-                    const SignOptions options{.tolerance = tolerance, .nodes = nodes, .enumerate = 1};
-                    check(c, truth, sign_maximum(c.problem(), options), "portfolio", nodes);
-                    check(c, truth, sign_search(c.problem(), options), "signs", nodes);
-                    if (p >= 2 && p <= 4) check(c, truth, cone_search(c.problem(), options), "cones", nodes);
+                    const detail::SignOptions options{.tolerance = tolerance, .nodes = nodes, .enumerate = 1};
+                    check(c, truth, detail::sign_maximum(c.problem(), options), "portfolio", nodes);
+                    check(c, truth, detail::sign_search(c.problem(), options), "signs", nodes);
+                    if (p >= 2 && p <= 4)
+                        check(c, truth, detail::cone_search(c.problem(), options), "cones", nodes);
                     if (HasFatalFailure()) return;
                 }
-                if (p == 2) check(c, truth, angular_sweep(c.problem()), "sweep", 0);
-                const SignBracket exact = sign_maximum(c.problem(), {.enumerate = 12});
+                if (p == 2) check(c, truth, detail::angular_sweep(c.problem()), "sweep", 0);
+                const detail::SignBracket exact = detail::sign_maximum(c.problem(), {.enumerate = 12});
                 check(c, truth, exact, "exact", 0);
                 ASSERT_LE(static_cast<Real>(exact.upper), truth * (1 + 1e-9L)) << c.family;
                 if (HasFatalFailure()) return;
@@ -134,7 +135,8 @@ TEST(SignAttack, ConesSplitToTheEndStayAboveBruteForceAndCloseTheBracket) {
         for (const Index p : {3, 4}) {
             const Case c = make(family, p, 12, random);
             const Real truth = brute(c);
-            const SignBracket found = cone_search(c.problem(), {.tolerance = 0, .nodes = 20'000});
+            const detail::SignBracket found =
+                detail::cone_search(c.problem(), {.tolerance = 0, .nodes = 20'000});
             check(c, truth, found, "cones", 20'000);
             ASSERT_LE(static_cast<Real>(found.upper), truth * (1 + 1.1e-9L)) << c.family << " p " << p;
             if (HasFatalFailure()) return;
@@ -151,14 +153,17 @@ TEST(SignAttack, UpperEndsHoldAtEveryScaleOfFiniteGenerators) {
                 const Real truth = brute(c);
                 for (const Index nodes : {0, 100}) {
                     for (const Index enumerate : {1, 12})
-                        check(c, truth, sign_maximum(c.problem(), {.nodes = nodes, .enumerate = enumerate}),
+                        check(c, truth,
+                              detail::sign_maximum(c.problem(), {.nodes = nodes, .enumerate = enumerate}),
                               "portfolio", nodes);
-                    check(c, truth, sign_search(c.problem(), {.nodes = nodes}), "signs", nodes);
-                    if (p == 2) check(c, truth, angular_sweep(c.problem()), "sweep", 0);
-                    if (p == 3) check(c, truth, cone_search(c.problem(), {.nodes = nodes}), "cones", nodes);
+                    check(c, truth, detail::sign_search(c.problem(), {.nodes = nodes}), "signs", nodes);
+                    if (p == 2) check(c, truth, detail::angular_sweep(c.problem()), "sweep", 0);
+                    if (p == 3)
+                        check(c, truth, detail::cone_search(c.problem(), {.nodes = nodes}), "cones", nodes);
                 }
                 // Among the smallest numbers the spacing is the limit.
-                ASSERT_LE(sign_maximum(c.problem()).upper, static_cast<double>(truth * (1 + 1e-9L)) + 1e-323);
+                ASSERT_LE(detail::sign_maximum(c.problem()).upper,
+                          static_cast<double>(truth * (1 + 1e-9L)) + 1e-323);
                 if (HasFatalFailure()) return;
             }
 }
@@ -189,7 +194,8 @@ TEST(SignAttack, TheBoxIsBoundedForGeneratorsOfAnySum) {
                 for (double& x : c.g) x = std::ldexp(x, exponent);
                 const Real truth = brute_box(c);
                 for (const Index nodes : {0, 1, 5, 200}) {
-                    const SignBracket box = box_maximum(c.problem(), 1, {.nodes = nodes, .enumerate = 1});
+                    const detail::SignBracket box =
+                        detail::box_maximum(c.problem(), 1, {.nodes = nodes, .enumerate = 1});
                     check(c, truth, box, "box", nodes);
                     for (const Index exact : {1, 12}) {
                         Width width({.exact_successors = exact, .nodes = nodes});
@@ -222,12 +228,12 @@ TEST(SignAttack, ManyGeneratorsThatRoundingSwallowsAreStillCounted) {
         for (const Real x : total) square += x * x;
         const Real truth = std::sqrt(square);
         for (const Index nodes : {0, 20}) {
-            check(c, truth, sign_maximum(c.problem(), {.nodes = nodes}), "portfolio", nodes);
+            check(c, truth, detail::sign_maximum(c.problem(), {.nodes = nodes}), "portfolio", nodes);
             Width width({.nodes = nodes});
             std::vector<std::uint8_t> witness(n, 0);
             ASSERT_GE(static_cast<Real>(width.bracket({c.g, p, n}, witness).upper), truth / 2) << "p " << p;
         }
-        if (p == 2) check(c, truth, angular_sweep(c.problem()), "sweep", 0);
+        if (p == 2) check(c, truth, detail::angular_sweep(c.problem()), "sweep", 0);
         if (HasFatalFailure()) return;
     }
 }
@@ -237,11 +243,11 @@ TEST(SignAttack, BracketsScaleWithTheUnit) {
     std::mt19937_64 random(17);
     for (const Index p : {1, 2, 3, 5}) {
         const Case c = make(0, p, 15, random);
-        const SignBracket one = sign_maximum(c.problem(), {.nodes = 30});
+        const detail::SignBracket one = detail::sign_maximum(c.problem(), {.nodes = 30});
         for (const int exponent : {-800, -60, 60, 800}) {
             Case other = c;
             for (double& x : other.g) x = std::ldexp(x, exponent);
-            const SignBracket scaled = sign_maximum(other.problem(), {.nodes = 30});
+            const detail::SignBracket scaled = detail::sign_maximum(other.problem(), {.nodes = 30});
             EXPECT_EQ(scaled.upper, std::ldexp(one.upper, exponent));
             EXPECT_EQ(scaled.lower, std::ldexp(one.lower, exponent));
             EXPECT_EQ(scaled.signs, one.signs);
@@ -253,14 +259,14 @@ TEST(SignAttack, SumsBeyondTheLargestNumberGiveAnInfiniteUpperEndAndAFiniteLower
     for (const Index p : {1, 2, 3, 5}) {
         const Case c{"huge", p, 14, std::vector<double>(static_cast<std::size_t>(14 * p), 1.7e308)};
         for (const Index nodes : {0, 10}) {
-            const SignBracket signs = sign_maximum(c.problem(), {.nodes = nodes});
+            const detail::SignBracket signs = detail::sign_maximum(c.problem(), {.nodes = nodes});
             EXPECT_EQ(signs.upper, std::numeric_limits<double>::infinity());
             EXPECT_LE(signs.lower, std::numeric_limits<double>::max());
-            EXPECT_EQ(box_maximum(c.problem(), 1, {.nodes = nodes}).upper,
+            EXPECT_EQ(detail::box_maximum(c.problem(), 1, {.nodes = nodes}).upper,
                       std::numeric_limits<double>::infinity());
         }
         // Brought back into range by the box: 14 times 1.7e308 / 1e10, in each of p coordinates.
-        const SignBracket small = box_maximum(c.problem(), 1e-10);
+        const detail::SignBracket small = detail::box_maximum(c.problem(), 1e-10);
         EXPECT_NEAR(small.upper / 1e298, 14 * 1.7 * std::sqrt(static_cast<double>(p)), 1e-4);
     }
 }
@@ -271,15 +277,15 @@ TEST(SignAttack, GeneratorsThatAreNotFiniteAreRefusedByEveryMethod) {
             for (const Index n : {1, 14}) {
                 std::vector<double> g(static_cast<std::size_t>(p * n), 1.0);
                 g.back() = bad;
-                const SignProblem problem{g, p, n};
-                EXPECT_THROW(sign_maximum(problem), InvalidArgument);
-                EXPECT_THROW(sign_search(problem, {}), InvalidArgument);
-                EXPECT_THROW(box_maximum(problem, 1), InvalidArgument);
+                const detail::SignProblem problem{g, p, n};
+                EXPECT_THROW(detail::sign_maximum(problem), InvalidArgument);
+                EXPECT_THROW(detail::sign_search(problem, {}), InvalidArgument);
+                EXPECT_THROW(detail::box_maximum(problem, 1), InvalidArgument);
                 if (p == 2) {
-                    EXPECT_THROW(angular_sweep(problem), InvalidArgument);
+                    EXPECT_THROW(detail::angular_sweep(problem), InvalidArgument);
                 }
                 if (p == 3) {
-                    EXPECT_THROW(cone_search(problem, {}), InvalidArgument);
+                    EXPECT_THROW(detail::cone_search(problem, {}), InvalidArgument);
                 }
                 for (const Index nodes : {0, 10}) {
                     Width width({.nodes = nodes});
@@ -296,11 +302,11 @@ TEST(SignAttack, NothingToMoveInHasNoWidth) {
     EXPECT_EQ(width.bracket({{}, 3, 0}, none).upper, 0);
     const std::vector<double> zeros(45, 0.0);
     for (const Index nodes : {0, 10}) {
-        EXPECT_EQ(sign_maximum({zeros, 3, 15}, {.nodes = nodes}).upper, 0);
-        EXPECT_EQ(sign_search({zeros, 3, 15}, {.nodes = nodes}).upper, 0);
-        EXPECT_EQ(cone_search({zeros, 3, 15}, {.nodes = nodes}).upper, 0);
+        EXPECT_EQ(detail::sign_maximum({zeros, 3, 15}, {.nodes = nodes}).upper, 0);
+        EXPECT_EQ(detail::sign_search({zeros, 3, 15}, {.nodes = nodes}).upper, 0);
+        EXPECT_EQ(detail::cone_search({zeros, 3, 15}, {.nodes = nodes}).upper, 0);
     }
-    EXPECT_THROW(sign_search({{}, 3, 0}, {}), InvalidArgument);
+    EXPECT_THROW(detail::sign_search({{}, 3, 0}, {}), InvalidArgument);
 }
 
 }  // namespace

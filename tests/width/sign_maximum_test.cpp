@@ -47,12 +47,12 @@ double brute_force(const std::vector<double>& g, Index p, Index n) {
     return std::sqrt(best);
 }
 
-void expect_brackets(const SignBracket& bracket, const SignProblem& problem, double exact, double looseness,
-                     const std::string& what) {
+void expect_brackets(const detail::SignBracket& bracket, const detail::SignProblem& problem, double exact,
+                     double looseness, const std::string& what) {
     EXPECT_LE(bracket.lower, exact * (1 + 1e-12) + 1e-300) << what;
     EXPECT_GE(bracket.upper, exact * (1 - 1e-14)) << what;
     EXPECT_LE(bracket.upper, exact * (1 + looseness) + 1e-300) << what;
-    EXPECT_NEAR(norm_at(problem, bracket.signs), bracket.lower, 1e-12 * (1 + exact)) << what;
+    EXPECT_NEAR(detail::norm_at(problem, bracket.signs), bracket.lower, 1e-12 * (1 + exact)) << what;
 }
 
 // T12: the portfolio is exact where exact is cheap, whatever the generators look like.
@@ -62,8 +62,8 @@ TEST(SignMaximum, IsExactUpToTwelveGeneratorsAndInThePlane) {
         const Kind kind = every_kind[seed % every_kind.size()];
         const Index p = 1 + sample_index(random, 9), n = 1 + sample_index(random, p <= 2 ? 16 : 12);
         const auto g = random_generators(random, p, n, kind);
-        const SignProblem problem{g, p, n};
-        expect_brackets(sign_maximum(problem), problem, brute_force(g, p, n), 1e-9,
+        const detail::SignProblem problem{g, p, n};
+        expect_brackets(detail::sign_maximum(problem), problem, brute_force(g, p, n), 1e-9,
                         "seed " + std::to_string(seed));
     }
 }
@@ -75,11 +75,12 @@ TEST(SignMaximum, BracketsTenThousandRandomAndDegenerateProblems) {
         const Kind kind = every_kind[seed % every_kind.size()];
         const Index p = 1 + sample_index(random, 6), n = 1 + sample_index(random, 7);
         const auto g = random_generators(random, p, n, kind);
-        const SignProblem problem{g, p, n};
+        const detail::SignProblem problem{g, p, n};
         const double exact = brute_force(g, p, n);
         // Without enumeration every other method of the portfolio gets its turn.
-        expect_brackets(sign_maximum(problem, {.nodes = static_cast<Index>(seed % 3) * 50, .enumerate = 1}),
-                        problem, exact, 0.26, "seed " + std::to_string(seed));
+        expect_brackets(
+            detail::sign_maximum(problem, {.nodes = static_cast<Index>(seed % 3) * 50, .enumerate = 1}),
+            problem, exact, 0.26, "seed " + std::to_string(seed));
     }
 }
 
@@ -89,8 +90,8 @@ TEST(SignMaximum, ConeSearchClosesTheBracketInThreeAndFourDimensions) {
         const Kind kind = every_kind[seed % every_kind.size()];
         const Index p = 3 + static_cast<Index>(seed % 2), n = 13 + sample_index(random, 4);
         const auto g = random_generators(random, p, n, kind);
-        const SignProblem problem{g, p, n};
-        expect_brackets(cone_search(problem, {}), problem, brute_force(g, p, n), 1.1e-6,
+        const detail::SignProblem problem{g, p, n};
+        expect_brackets(detail::cone_search(problem, {}), problem, brute_force(g, p, n), 1.1e-6,
                         "seed " + std::to_string(seed));
     }
 }
@@ -101,12 +102,13 @@ TEST(SignMaximum, SignSearchClosesTheBracketInAnyDimension) {
         const Kind kind = every_kind[seed % every_kind.size()];
         const Index p = 5 + sample_index(random, 8), n = 13 + sample_index(random, 3);
         const auto g = random_generators(random, p, n, kind);
-        const SignProblem problem{g, p, n};
+        const detail::SignProblem problem{g, p, n};
         const double exact = brute_force(g, p, n);
-        expect_brackets(sign_search(problem, {.tolerance = 0.01}), problem, exact, 0.0101,
+        expect_brackets(detail::sign_search(problem, {.tolerance = 0.01}), problem, exact, 0.0101,
                         "seed " + std::to_string(seed));
         // The relaxation alone: never looser than sqrt(pi/2) at its optimum (Nesterov 1998).
-        expect_brackets(semidefinite_bracket(problem), problem, exact, 0.26, "seed " + std::to_string(seed));
+        expect_brackets(detail::semidefinite_bracket(problem), problem, exact, 0.26,
+                        "seed " + std::to_string(seed));
     }
 }
 
@@ -115,11 +117,11 @@ TEST(SignMaximum, GivesAValidBracketWhenTheBudgetIsSpent) {
         Stream random = support::test_stream(seed, 3);
         const Index p = 3 + static_cast<Index>(seed % 6), n = 15;
         const auto g = random_generators(random, p, n, Kind::plain);
-        const SignProblem problem{g, p, n};
+        const detail::SignProblem problem{g, p, n};
         const double exact = brute_force(g, p, n);
         for (const Index nodes : {0, 1, 5})
-            expect_brackets(sign_maximum(problem, {.tolerance = 0, .nodes = nodes}), problem, exact, 0.26,
-                            "seed " + std::to_string(seed));
+            expect_brackets(detail::sign_maximum(problem, {.tolerance = 0, .nodes = nodes}), problem, exact,
+                            0.26, "seed " + std::to_string(seed));
     }
 }
 
@@ -140,7 +142,7 @@ TEST(BoxMaximum, IsTheMaximumOverTheVerticesOfTheBox) {
             }
             exact = std::max(exact, std::sqrt(square));
         }
-        const SignBracket bracket = box_maximum({g, p, m}, box);
+        const detail::SignBracket bracket = detail::box_maximum({g, p, m}, box);
         EXPECT_GE(bracket.upper, exact * (1 - 1e-14)) << "seed " << seed;
         EXPECT_LE(bracket.upper, exact * (1 + 1e-9) + 1e-300) << "seed " << seed;
         double attained = 0;
@@ -161,7 +163,7 @@ TEST(L1Relaxation, IsAboveTheMaximumByUpToTheRootOfTheDimension) {
         Stream random = support::test_stream(seed, 5);
         const Index p = 1 + sample_index(random, 7), n = 2 + sample_index(random, 10);
         const auto g = random_generators(random, p, n, every_kind[seed % every_kind.size()]);
-        const double exact = brute_force(g, p, n), l1 = l1_relaxation({g, p, n});
+        const double exact = brute_force(g, p, n), l1 = detail::l1_relaxation({g, p, n});
         EXPECT_GE(l1, exact * (1 - 1e-12)) << "seed " << seed;
         EXPECT_LE(l1, exact * std::sqrt(static_cast<double>(p)) * (1 + 1e-12)) << "seed " << seed;
     }
@@ -169,13 +171,13 @@ TEST(L1Relaxation, IsAboveTheMaximumByUpToTheRootOfTheDimension) {
 
 TEST(SignMaximum, RefusesBadInput) {
     const std::vector<double> g(6, 1.0), bad = {1, std::nan(""), 0, 1};
-    EXPECT_THROW(sign_maximum({g, 2, 2}), InvalidArgument);
-    EXPECT_THROW(sign_maximum({bad, 2, 2}), InvalidArgument);
-    EXPECT_THROW(sign_maximum({g, 2, 3}, {.tolerance = -1}), InvalidArgument);
-    EXPECT_THROW(sign_maximum({g, 2, 3}, {.enumerate = 25}), InvalidArgument);
-    EXPECT_THROW(box_maximum({g, 2, 3}, 0), InvalidArgument);
-    EXPECT_THROW(cone_search({g, 6, 1}, {}), InvalidArgument);
-    EXPECT_THROW(angular_sweep({g, 3, 2}), InvalidArgument);
+    EXPECT_THROW(detail::sign_maximum({g, 2, 2}), InvalidArgument);
+    EXPECT_THROW(detail::sign_maximum({bad, 2, 2}), InvalidArgument);
+    EXPECT_THROW(detail::sign_maximum({g, 2, 3}, {.tolerance = -1}), InvalidArgument);
+    EXPECT_THROW(detail::sign_maximum({g, 2, 3}, {.enumerate = 25}), InvalidArgument);
+    EXPECT_THROW(detail::box_maximum({g, 2, 3}, 0), InvalidArgument);
+    EXPECT_THROW(detail::cone_search({g, 6, 1}, {}), InvalidArgument);
+    EXPECT_THROW(detail::angular_sweep({g, 3, 2}), InvalidArgument);
 }
 
 }  // namespace

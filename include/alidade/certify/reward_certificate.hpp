@@ -30,8 +30,8 @@ struct RewardCertificate {
 /// Certifies by the recursions of [theory §3g]:
 ///   U_h = max_a min(H-h, r + max_{theta in C_h} theta.phi_U),  L_h = max(0, r + min theta.phi_L) along
 /// the policy, and likewise the upper value of the policy. `plain` is U - L; `advantage` and `gap` bound the
-/// loss itself and can prove it to be exactly 0, see advantage.hpp. `value` is what the interval of these
-/// recursions and that of AdvantageBounds have in common. Of rows there is no `advantage`: they share
+/// loss itself and can prove it to be exactly 0, see docs/planning.md. `value` is what the interval of
+/// these recursions and that of `advantage` have in common. Of rows there is no `advantage`: they share
 /// nothing, and the interval of the recursions is that of the extreme truths.
 RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy,
                                  Threads threads = {});

@@ -47,17 +47,18 @@ struct RewardFreeOptions {
     Threads threads;                        ///< of the recursions
 };
 
-/// Certifies on one and the same confidence event by the recursions that the catalogue (catalogue.hpp) has,
-/// and reports the smallest:
+/// Certifies on one and the same confidence event by the recursions that there are by name, and
+/// reports the smallest:
 ///  - `model`: D_h = (P - P~) V + P~ D_{h+1}, so E_h = max_a min(H-1-h, (H-1-h) tau + P~ E_{h+1})
 ///    [oracle §0.4];
 ///  - `coupling`: the part of P~ that a coupling with the truth may lose is taken from the successors
 ///    with the smallest error: W_h = max_a ((H-1-h) tau + (P~ less mass tau) W_{h+1}) [likelihood §4 A];
-///  - `span`: see span.hpp;
-///  - `trajectory-kl`: the KL divergence of trajectories, and Pinsker; see trajectory_kl.hpp;
+///  - `span`: errors of values by their spans [docs/algorithms/hoeffding.md, Lemma 4b];
+///  - `trajectory-kl`: the KL divergence of trajectories, and Pinsker [docs/algorithms/likelihood.md,
+///    Theorem 5];
 ///  - `hybrid`: coupling, with every value cut at that of `trajectory-kl`;
-///  - `ltv`: the law of total variance, see total_variance.hpp, cut at the least of the other recursions
-///    under the model.
+///  - `ltv`: the law of total variance [docs/algorithms/likelihood.md, Theorem 8], cut at the least of
+///    the other recursions under the model.
 /// The last three need bounds of divergences (LearnedModel::divergence_refusal), and are left out otherwise.
 /// The bound is twice the value at the start, plus a rounding slack. Contributions are those of `coupling`
 /// where it is asked for, else of `model`: they say where to look, also when `span` is the smallest.

@@ -72,7 +72,7 @@ public:
     /// What this set and the other have in common, kept as it is: members are those of both. The model,
     /// estimate and radii stay those of this set, as do widths, which are about them. Throws InvalidArgument
     /// if the sets are about different parameters, ModelContradiction if they are proven to have no member in
-    /// common: then one of two events has failed. (An ellipsoid about that: intersection.hpp.)
+    /// common: then one of two events has failed.
     ConfidenceSet also_within(const ConfidenceSet& other) const;
     /// The sets that `also_within` added.
     const std::vector<ConfidenceSet>& further() const noexcept { return parts_->further; }

@@ -10,7 +10,9 @@ namespace alidade {
 
 namespace detail {
 class InteriorPoint;
-}
+struct SupportGoal;
+struct SupportProgram;
+}  // namespace detail
 
 /// {zeta : |zeta - centre| <= radius} in the norm of a precision, in tangent coordinates.
 struct Ellipsoid {
@@ -69,8 +71,8 @@ private:
         Matrix gram;       // whitening' whitening
         Vector offset;     // factor' (centre - origin)
     };
-    struct Goal;
-    struct Program;
+    using Goal = detail::SupportGoal;
+    using Program = detail::SupportProgram;
 
     Program program(std::span<const Index> cuts, bool slack) const;
     void move_origin(const Vector& origin);

@@ -6,7 +6,6 @@
 
 #include "alidade/environment/environment.hpp"
 #include "alidade/model/grid.hpp"
-#include "alidade/model/simulator.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {

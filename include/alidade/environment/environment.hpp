@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "alidade/model/episode.hpp"
+#include "alidade/model/counts.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/shape.hpp"
 #include "alidade/random/stream.hpp"

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "alidade/explore/deployment.hpp"
 #include "alidade/explore/schedule.hpp"
 #include "alidade/explore/set_source.hpp"
 #include "alidade/explore/snapshot.hpp"
@@ -15,9 +14,15 @@
 #include "alidade/model/policy.hpp"
 #include "alidade/model/task.hpp"
 #include "alidade/model/threads.hpp"
-#include "alidade/spec/arguments.hpp"
+#include "alidade/spec/request.hpp"
 
 namespace alidade {
+
+/// One experiment: a policy and how many episodes to run it for.
+struct Deployment {
+    std::shared_ptr<const Policy> policy;
+    std::int64_t episodes = 1;  ///< fewer may be run, never more
+};
 
 /// Chooses experiments. Which ones is a matter of taste: no bound depends on it.
 class Behaviour {

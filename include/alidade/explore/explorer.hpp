@@ -7,7 +7,6 @@
 
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/explore/behaviour.hpp"
-#include "alidade/explore/deployment.hpp"
 #include "alidade/explore/schedule.hpp"
 #include "alidade/explore/set_source.hpp"
 #include "alidade/explore/snapshot.hpp"

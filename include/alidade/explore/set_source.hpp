@@ -14,7 +14,7 @@
 #include "alidade/model/counts.hpp"
 #include "alidade/model/task.hpp"
 #include "alidade/model/threads.hpp"
-#include "alidade/spec/arguments.hpp"
+#include "alidade/spec/request.hpp"
 #include "alidade/width/width.hpp"
 
 namespace alidade {

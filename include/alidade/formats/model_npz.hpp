@@ -3,10 +3,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "alidade/files/npz.hpp"
 #include "alidade/model/base_kernel.hpp"
 #include "alidade/model/transition_model.hpp"
 #include "alidade/problem/problem.hpp"
@@ -15,7 +13,7 @@ namespace alidade {
 
 /// How a finite-horizon model is laid out in an .npz file.
 struct ModelNpzOptions {
-    NpzCompression compression = NpzCompression::deflated;
+    bool compressed = true;                              ///< deflated, as numpy.savez_compressed does
     std::int64_t largest_dense = std::int64_t{1} << 30;  ///< bytes; a dense array above this is refused
 };
 
@@ -44,7 +42,5 @@ struct TabularModel {
 /// then), `actions` (all rows are one step then) and rewards may be left out everywhere. Rows must be
 /// distributions (within 1e-9, as for base models). Throws InvalidArgument with file and array.
 TabularModel read_tabular_npz(const std::filesystem::path& path);
-/// The same from arrays; `file` is what messages call them.
-TabularModel tabular_from_arrays(NpzArrays arrays, std::string_view file);
 
 }  // namespace alidade

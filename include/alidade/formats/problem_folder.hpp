@@ -25,8 +25,8 @@ struct LoadOptions {
 ///     action_names = ["wait", ...]  # optional, A of them
 ///     [[base]]                      # one for each base model, in the order of the weights
 ///     name = "steady demand"        # optional
-///     file = "base/steady.npz"      # SciPy CSR, see csr_file.hpp
-///     [features]                    # instead of [[base]]: see features_file.hpp
+///     file = "base/steady.npz"      # SciPy CSR (docs/formats.md)
+///     [features]                    # instead of [[base]]: see docs/formats.md
 ///     file = "features.npz"
 ///     norm_bound = 1.2
 ///     [environment]                 # optional

@@ -2,14 +2,46 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "alidade/model/episode.hpp"
+#include "alidade/error.hpp"
 #include "alidade/model/shape.hpp"
 #include "alidade/model/successor_map.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
+
+/// One trajectory: the states and actions of steps 0 .. H-1. What follows the last action is not
+/// recorded, because no reward depends on it.
+struct Episode {
+    std::vector<State> states;    ///< H of them
+    std::vector<Action> actions;  ///< H of them
+
+    bool operator==(const Episode&) const = default;
+};
+
+/// Throws InvalidArgument naming the step whose state or action does not fit the shape.
+void validate(const Episode& episode, const Shape& shape);
+
+/// A transition that was seen and that no base model can produce: nothing can count it.
+class ImpossibleTransition : public ModelContradiction {
+public:
+    ImpossibleTransition(const std::string& what, Step step, State state, Action action, State successor)
+        : ModelContradiction(what), step_(step), state_(state), action_(action), successor_(successor) {}
+
+    Step step() const noexcept { return step_; }
+    State state() const noexcept { return state_; }
+    Action action() const noexcept { return action_; }
+    /// The state that followed.
+    State successor() const noexcept { return successor_; }
+
+private:
+    Step step_;
+    State state_;
+    Action action_;
+    State successor_;
+};
 
 /// How often each (step, state, action, successor) was seen, for steps 0 .. H-2: all that any of our
 /// estimators needs of the data. Arrays are over the entries of a map of successors.

@@ -8,7 +8,6 @@
 
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/grid.hpp"
-#include "alidade/model/simulator.hpp"
 #include "alidade/types.hpp"
 
 /// From continuous base models and a grid to base kernels over its cells [theory §1.1, infinite S]. The true

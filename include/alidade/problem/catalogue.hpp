@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "alidade/problem/problem.hpp"
-#include "alidade/spec/arguments.hpp"
+#include "alidade/spec/request.hpp"
 
 namespace alidade {
 

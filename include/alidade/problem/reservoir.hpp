@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "alidade/model/grid.hpp"
-#include "alidade/model/simulator.hpp"
 #include "alidade/problem/aggregation.hpp"
 #include "alidade/problem/problem.hpp"
 #include "alidade/types.hpp"

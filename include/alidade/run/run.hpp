@@ -3,19 +3,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/model/threads.hpp"
-#include "alidade/run/run_store.hpp"
+#include "alidade/run/run_record.hpp"
 
 namespace alidade {
+
+namespace detail {
+class RunStore;
+}
 
 /// RunResult::stopped of a run that was learned from logs instead of explored.
 inline constexpr std::string_view stopped_at_logs = "logs";
@@ -66,12 +70,23 @@ struct LearnedRun;
 /// lost, and a run that was stopped goes on as if it had not been.
 class Run {
 public:
-    /// Starts a run in a folder, as RunStore::create does. Algorithm and confidence sets are spelled out in
-    /// one way first. Throws InvalidArgument if they are unknown or refuse the problem.
+    /// Starts a run in a folder, which is made if it does not exist; other files in it are left alone.
+    /// `source` is how the user named the problem. Algorithm and confidence sets are spelled out in one way
+    /// first. Throws InvalidArgument if they are unknown or refuse the problem, RunRefused if the folder
+    /// holds a run already or another process is making one there.
     static Run create(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
                       RunOptions options);
-    /// Opens a run, as RunStore::open does: to go on with it, or to read it, beside a writer too.
+    /// Opens a run: to go on with it, or to read it, beside a writer too. Throws RunRefused naming what is
+    /// wrong with the folder.
     static Run open(const std::filesystem::path& folder, Access access = Access::write);
+    /// Whether the place of a run is taken: something called run.sqlite, a run or not.
+    static bool exists(const std::filesystem::path& folder);
+    /// Whether run.sqlite is a run by its first bytes, sound or not; remove() deletes nothing else. Throws
+    /// RunRefused if they may not be read.
+    static bool is_run(const std::filesystem::path& folder);
+    /// Deletes the run in the folder, and nothing else in it; nothing if there is none. Throws RunRefused if
+    /// another process is writing the run, or if run.sqlite is not a run.
+    static void remove(const std::filesystem::path& folder);
 
     /// A run of data that somebody else collected, and what they teach. Nothing is touched before that is
     /// computed; then `replace` removes a run that is in the folder. Throws InvalidArgument if the likelihood
@@ -80,15 +95,21 @@ public:
                             const std::string& source, double delta, const Counts& counts,
                             const LearnOptions& options = {});
 
-    const std::filesystem::path& folder() const noexcept { return store_.folder(); }
-    const Problem& problem() const noexcept { return store_.problem(); }
-    const RunOptions& options() const noexcept { return store_.options(); }
+    Run(Run&&) noexcept;
+    Run& operator=(Run&&) noexcept;
+    ~Run();
+
+    const std::filesystem::path& folder() const noexcept;
+    /// The problem as it was when the run was created, truth and rewards included.
+    const Problem& problem() const noexcept;
+    const RunOptions& options() const noexcept;
     /// How the user named the problem.
-    const std::string& source() const noexcept { return store_.source(); }
-    const std::string& problem_hash() const noexcept { return store_.problem_hash(); }
+    const std::string& source() const noexcept;
+    /// problem_hash() of the problem.
+    const std::string& problem_hash() const noexcept;
     /// What was saved last, also by a writer in another process; nothing if nothing was.
-    std::optional<RunCheckpoint> checkpoint() const { return store_.checkpoint(); }
-    std::optional<RunResult> result() const { return store_.result(); }
+    std::optional<RunCheckpoint> checkpoint() const;
+    std::optional<RunResult> result() const;
 
     /// Explores until the goal, an interruption, or a contradiction, which is stored and thrown as
     /// ModelContradiction; so is one that the run has stored already, unless the goal is to go on despite it.
@@ -105,9 +126,9 @@ public:
     void note(const RunContradiction& found);
 
 private:
-    explicit Run(RunStore store) : store_(std::move(store)) {}
+    explicit Run(detail::RunStore store);
 
-    RunStore store_;
+    std::unique_ptr<detail::RunStore> store_;
 };
 
 /// A run that was learned from data.

@@ -25,7 +25,7 @@ enum class WidthProof {
     trivial,      ///< nothing to move in: p = 0, or all generators zero
     enumeration,  ///< every vertex was tried
     eigenvalue,   ///< |G s|^2 <= (sum y) lambda_max(sum g g'/y) for one y > 0 [oracle §0.3]
-    signs,        ///< the portfolio of sign_maximum.hpp: exact for p <= 2, else branch and bound
+    signs,        ///< a portfolio (docs/algorithms/numerics.md): exact for p <= 2, else branch and bound
     relaxation,   ///< the L1 norm instead of the Euclidean one
 };
 

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <optional>
 
+#include "../model/parallel.hpp"
 #include "adversary.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/parallel.hpp"
-#include "alidade/problem/random_reward.hpp"
+#include "alidade/problem/reward_catalogue.hpp"
 #include "alidade/random/samplers.hpp"
 
 namespace alidade {

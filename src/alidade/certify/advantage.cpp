@@ -1,19 +1,17 @@
-#include "alidade/certify/advantage.hpp"
+#include "advantage.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "../model/sweep.hpp"
 #include "advantage_state.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/sweep.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
-
-using detail::AdvantageState, detail::FoundActions;
 
 /// The fewest pairs that are worth a chunk: each takes some microseconds.
 constexpr Index pairs_an_advantage = 16;
@@ -27,7 +25,7 @@ double span_of(const std::vector<double>& value) {
 
 class AdvantageRecursion {
 public:
-    AdvantageRecursion(const detail::AdvantageQuestion& question, Threads threads)
+    AdvantageRecursion(const AdvantageQuestion& question, Threads threads)
         : question_(question),
           learned_(question.learned),
           shape_(learned_.shape()),
@@ -43,7 +41,7 @@ public:
     AdvantageBounds run() {
         // States go in blocks, and each block of each step is a step of the sweep.
         const Index blocks = (shape_.states + at_once_ - 1) / at_once_;
-        const detail::Sweep sweep({at_once_, shape_.actions, shape_.horizon}, threads_, pairs_an_advantage);
+        const Sweep sweep({at_once_, shape_.actions, shape_.horizon}, threads_, pairs_an_advantage);
         const auto make = [&] { return AdvantageState(question_, second_order_, shared_loss_, step_); };
         const auto before = [&](Index k) {
             if (k > 0) take(shape_.horizon - 1 - (k - 1) / blocks, (k - 1) % blocks);
@@ -109,13 +107,13 @@ private:
              std::min(static_cast<double>(shape_.horizon), value + start.expect(step_.next.high) + slack)}};
     }
 
-    detail::AdvantageQuestion question_;
+    AdvantageQuestion question_;
     const LearnedMixture& learned_;
     const Shape& shape_;
     Index sets_;
-    detail::SecondOrder second_order_;
-    detail::SharedLoss shared_loss_;
-    detail::AdvantageStep step_;
+    SecondOrder second_order_;
+    SharedLoss shared_loss_;
+    AdvantageStep step_;
     Index at_once_;
     std::vector<FoundActions> found_;  ///< of the states of the block in hand
     Threads threads_;
@@ -138,4 +136,4 @@ AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationT
     return AdvantageRecursion({learned, deviations, reward, policy, bounds}, threads).run();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

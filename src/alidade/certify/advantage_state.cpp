@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
 #include "set_change.hpp"
 
 namespace alidade::detail {

@@ -1,17 +1,17 @@
-#include "alidade/certify/catalogue.hpp"
+#include "catalogue.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "alidade/certify/divergence.hpp"
-#include "alidade/certify/span.hpp"
-#include "alidade/certify/total_variance.hpp"
-#include "alidade/certify/trajectory_kl.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
+#include "divergence.hpp"
 #include "error_recursion.hpp"
+#include "span.hpp"
+#include "total_variance.hpp"
+#include "trajectory_kl.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 struct RewardFreeWork::Recursions {
     std::optional<ErrorRecursion> model, coupling, trajectory, hybrid;
@@ -56,7 +56,7 @@ double RewardFreeWork::bound(double error) const {
 
 bool RewardFreeWork::coupled() {
     return recursions_->coupling &&
-           bound(detail::start_value(learned_, coupling())) <= bound(detail::start_value(learned_, model()));
+           bound(start_value(learned_, coupling())) <= bound(start_value(learned_, model()));
 }
 
 const ErrorRecursion& RewardFreeWork::least() {
@@ -78,9 +78,8 @@ std::string without_divergences(const LearnedModel& learned) {
 template <class Recursion>
 RewardFreeEntry by_recursion(std::string name, std::string summary,
                              std::function<std::string(const LearnedModel&)> refusal, Recursion recursion) {
-    return {std::move(name), std::move(summary), std::move(refusal), [recursion](RewardFreeWork& work) {
-                return detail::start_value(work.learned(), recursion(work));
-            }};
+    return {std::move(name), std::move(summary), std::move(refusal),
+            [recursion](RewardFreeWork& work) { return start_value(work.learned(), recursion(work)); }};
 }
 
 }  // namespace
@@ -123,4 +122,4 @@ const RewardFreeEntry& find_reward_free(std::string_view name) {
     throw InvalidArgument(fmt::format("unknown certificate '{}'; must be one of {}", name, names));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

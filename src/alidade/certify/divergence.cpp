@@ -1,8 +1,8 @@
-#include "alidade/certify/divergence.hpp"
+#include "divergence.hpp"
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 bool DivergenceTable::applies(const LearnedModel& learned) {
     return learned.divergence_refusal().empty();
@@ -27,4 +27,4 @@ void DivergenceTable::require_fit(const LearnedModel& learned, Divergence diverg
             values_.size(), pairs_, steps, learned.shape().pairs());
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

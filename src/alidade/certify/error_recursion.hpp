@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "../model/sweep.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/sweep.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade::detail {

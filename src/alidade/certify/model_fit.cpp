@@ -7,10 +7,10 @@
 #include <numbers>
 #include <span>
 
-#include "alidade/confidence/likelihood_sets.hpp"
+#include "../confidence/likelihood_sets.hpp"
+#include "../estimate/maximum_likelihood.hpp"
+#include "../theory/log_gamma.hpp"
 #include "alidade/error.hpp"
-#include "alidade/estimate/maximum_likelihood.hpp"
-#include "alidade/theory/log_gamma.hpp"
 
 namespace alidade {
 
@@ -100,7 +100,7 @@ void add_pairs(const FeatureMap& features, std::span<const std::int64_t> counts,
 }
 
 /// ln E, at most: rounding must not make evidence.
-double log_evidence(const Tally& tally, const LikelihoodFit& fit) {
+double log_evidence(const Tally& tally, const detail::LikelihoodFit& fit) {
     return tally.sum.value - fit.gap - 8 * unit * tally.sum.size;
 }
 
@@ -113,7 +113,7 @@ void take_worst(const std::optional<Misfit>& candidate, std::optional<Misfit>& w
     if (candidate && (!worst || candidate->log_evidence > worst->log_evidence)) worst = candidate;
 }
 
-void check_pooled(const FeatureMap& features, const Counts& counts, const LikelihoodFit& fit,
+void check_pooled(const FeatureMap& features, const Counts& counts, const detail::LikelihoodFit& fit,
                   ModelFit& result) {
     std::vector<std::int64_t> pooled(at(features.entries()), 0);
     Tally apart, together;
@@ -131,12 +131,12 @@ void check_pooled(const FeatureMap& features, const Counts& counts, const Likeli
 
 ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homogeneous, double level) {
     expects(level > 0 && level < 1, "level is {}; must be greater than 0 and less than 1", level);
-    const std::vector<LikelihoodRows> rows = likelihood_rows(features, counts, homogeneous);
+    const std::vector<detail::LikelihoodRows> rows = detail::likelihood_rows(features, counts, homogeneous);
     ModelFit result;
     result.level = level;
     result.threshold = std::log(static_cast<double>(std::max<std::size_t>(1, rows.size())) / level);
     for (std::size_t k = 0; k < rows.size(); ++k) {
-        const LikelihoodFit fit = maximise_likelihood(rows[k]);
+        const detail::LikelihoodFit fit = detail::maximise_likelihood(rows[k]);
         if (homogeneous) {
             check_pooled(features, counts, fit, result);
             continue;

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "alidade/model/sweep.hpp"
+#include "../model/sweep.hpp"
 
 namespace alidade::detail {
 

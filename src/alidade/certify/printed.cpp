@@ -1,12 +1,12 @@
-#include "alidade/certify/printed.hpp"
+#include "printed.hpp"
 
 #include <algorithm>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
 #include "error_recursion.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<const Vector> estimates,
                                       std::span<const double> bonuses, Threads threads) {
@@ -32,8 +32,8 @@ RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<c
         // [theory §2, erratum 17].
         return std::clamp(predicted + 2 * bonus, 0.0, horizon);
     };
-    const ErrorRecursion values = detail::run_backwards(
-        shape, threads, [&] { return backup; }, detail::uncapped);
+    const ErrorRecursion values = run_backwards(
+        shape, threads, [&] { return backup; }, uncapped);
     const Vector first = values.values.row(0).transpose();
     const double value =
         learned.model().start().expect({first.data(), static_cast<std::size_t>(first.size())});
@@ -47,4 +47,4 @@ RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<c
     return certificate;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "alidade/certify/advantage.hpp"
+#include "../model/parallel.hpp"
+#include "advantage.hpp"
 #include "alidade/certify/value_bounds.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/parallel.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
 #include "interval_loss.hpp"
 
 namespace alidade {
@@ -61,8 +61,8 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     const double plain = certificate.optimal_upper - by_states.lower;
     certificate.methods = {{"plain", plain}};
     if (const LearnedMixture* mixture = learned.mixture()) {
-        const AdvantageBounds losses =
-            advantage_bounds(*mixture, deviations, reward, policy, bounds, threads);
+        const detail::AdvantageBounds losses =
+            detail::advantage_bounds(*mixture, deviations, reward, policy, bounds, threads);
         // One interval lets every state choose its own member of a set, the other has one member for all
         // states of a step, to first order [docs/algorithms/likelihood.md, The value]. Both contain V^pi on
         // the same event.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "alidade/certify/catalogue.hpp"
 #include "alidade/error.hpp"
+#include "catalogue.hpp"
 #include "coupling.hpp"
 #include "error_recursion.hpp"
 
@@ -134,14 +134,14 @@ private:
 };
 
 /// Those that were named, in the order of the catalogue, or all that apply.
-std::vector<const RewardFreeEntry*> chosen(const LearnedModel& learned,
-                                           const std::vector<std::string>& names) {
+std::vector<const detail::RewardFreeEntry*> chosen(const LearnedModel& learned,
+                                                   const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-        const std::string refusal = find_reward_free(name).refusal(learned);
+        const std::string refusal = detail::find_reward_free(name).refusal(learned);
         expects(refusal.empty(), "the certificate '{}' cannot be had: {}", name, refusal);
     }
-    std::vector<const RewardFreeEntry*> entries;
-    for (const RewardFreeEntry& entry : reward_free_certificates())
+    std::vector<const detail::RewardFreeEntry*> entries;
+    for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates())
         if (names.empty() ? entry.refusal(learned).empty() : std::ranges::count(names, entry.name) > 0)
             entries.push_back(&entry);
     return entries;
@@ -151,14 +151,14 @@ std::vector<const RewardFreeEntry*> chosen(const LearnedModel& learned,
 
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
                                           const RewardFreeOptions& options) {
-    RewardFreeWork work(learned, deviations, options);
+    detail::RewardFreeWork work(learned, deviations, options);
     RewardFreeCertificate certificate;
     certificate.failure_probability = learned.delta();
     certificate.vacuous = false;
     // H = 1, one base model, or base models that agree: any plan is optimal.
     const bool known = deviations.zero();
     Candidates candidates(certificate);
-    for (const RewardFreeEntry* entry : chosen(learned, options.certificates))
+    for (const detail::RewardFreeEntry* entry : chosen(learned, options.certificates))
         candidates.offer(entry->name, known ? 0 : work.bound(entry->error(work)));
     if (known) {
         certificate.method = certificate.candidates.front().first;

@@ -11,7 +11,7 @@
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
 #include "error_recursion.hpp"
 #include "set_backup.hpp"
 

@@ -1,12 +1,12 @@
-#include "alidade/certify/span.hpp"
+#include "span.hpp"
 
 #include <algorithm>
 
-#include "alidade/model/parallel.hpp"
+#include "../model/parallel.hpp"
 #include "error_recursion.hpp"
 #include "set_backup.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -80,13 +80,12 @@ ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable&
     const Shape& shape = learned.shape();
     const std::vector<double> spans = value_spans(learned, threads);
     const auto make = [&] {
-        return [&, backup = detail::SetBackup(learned)](Step h, Index pair,
-                                                        const std::vector<double>& next) mutable {
+        return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
             const auto range = static_cast<double>(shape.steps_after(h));
             return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup(h, pair, next).upper);
         };
     };
-    return detail::run_backwards(shape, threads, make, detail::uncapped);
+    return run_backwards(shape, threads, make, uncapped);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/certify/total_variance.hpp"
+#include "total_variance.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "error_recursion.hpp"
 #include "set_backup.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -18,9 +18,8 @@ double collected_leverage(const LearnedModel& learned, const DivergenceTable& di
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
         return std::min(4.0, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
     };
-    return detail::start_value(learned,
-                               detail::run_backwards(
-                                   learned.shape(), threads, [&] { return backup; }, detail::uncapped));
+    return start_value(learned, run_backwards(
+                                    learned.shape(), threads, [&] { return backup; }, uncapped));
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
                                         const TotalVarianceWeights& weights, Threads threads) {
     deviations.require_fit(learned);
     divergences.require_fit(learned, Divergence::chi_square);
-    detail::require_recursion_of(learned.shape(), cap);
+    require_recursion_of(learned.shape(), cap);
     const double c = weights.variance, eta = weights.growth;
     expects(std::isfinite(c) && c > 0, "variance weight is {}; must be positive", c);
     expects(std::isfinite(eta) && eta > 0, "growth is {}; must be positive", eta);
@@ -38,8 +37,7 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
     std::vector<double> powers(static_cast<std::size_t>(shape.horizon + 1), 1.0);
     for (std::size_t h = 1; h < powers.size(); ++h) powers[h] = powers[h - 1] * (1 + eta);
     const auto make = [&] {
-        return [&, backup = detail::SetBackup(learned)](Step h, Index pair,
-                                                        const std::vector<double>& next) mutable {
+        return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
             const auto range = static_cast<double>(shape.steps_after(h));
             const double tau = deviations.at(h, pair), leverage = divergences.at(h, pair);
             const auto place = static_cast<std::size_t>(h);
@@ -55,7 +53,7 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
         };
     };
     const auto cut = [&](Step h, State s) { return cap.values(h, s); };
-    return detail::run_backwards(shape, threads, make, cut);
+    return run_backwards(shape, threads, make, cut);
 }
 
 TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
@@ -63,19 +61,18 @@ TotalVarianceBound total_variance_bound(const LearnedModel& learned, const Devia
                                         Threads threads) {
     deviations.require_fit(learned);
     divergences.require_fit(learned, Divergence::chi_square);
-    detail::require_recursion_of(learned.shape(), cap);
+    require_recursion_of(learned.shape(), cap);
     const auto range = static_cast<double>(learned.shape().horizon - 1);
     // Any weights are valid, so the search may be rough. Its start balances (c/2) sum G and (H-1)^2/(8c).
     const double leverage = collected_leverage(learned, divergences, threads);
-    TotalVarianceBound best{detail::start_value(learned, cap), {}};
+    TotalVarianceBound best{start_value(learned, cap), {}};
     if (!(leverage > 0) || !std::isfinite(leverage)) return best;
     best.error = std::numeric_limits<double>::infinity();
     const auto attempt = [&](double variance, double growth) {
         const TotalVarianceWeights weights{variance, growth};
-        const double found =
-            detail::start_value(
-                learned, total_variance_recursion(learned, deviations, divergences, cap, weights, threads)) +
-            range * range / (8 * variance);
+        const double found = start_value(learned, total_variance_recursion(learned, deviations, divergences,
+                                                                           cap, weights, threads)) +
+                             range * range / (8 * variance);
         const bool worthwhile = found < 0.999 * best.error;
         if (found < best.error) best = {found, weights};
         return worthwhile;
@@ -98,4 +95,4 @@ TotalVarianceBound total_variance_bound(const LearnedModel& learned, const Devia
     return best;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/certify/trajectory_kl.hpp"
+#include "trajectory_kl.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "coupling.hpp"
 #include "error_recursion.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -32,8 +32,8 @@ ErrorRecursion divergence_recursion(const LearnedModel& learned, const Divergenc
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
         return divergences.at(h, pair) + expect_reachable(learned.model(), h, pair, next);
     };
-    return detail::run_backwards(
-        learned.shape(), threads, [&] { return backup; }, detail::uncapped);
+    return run_backwards(
+        learned.shape(), threads, [&] { return backup; }, uncapped);
 }
 
 ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
@@ -49,16 +49,16 @@ ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const Diverg
 ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                 const ErrorRecursion& trajectory, const RewardFreeOptions& options) {
     deviations.require_fit(learned);
-    detail::require_recursion_of(learned.shape(), trajectory);
+    require_recursion_of(learned.shape(), trajectory);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
     const auto make = [&] {
-        return [&, backup = detail::CouplingBackup(learned)](Step h, Index pair,
-                                                             const std::vector<double>& next) mutable {
+        return [&, backup = CouplingBackup(learned)](Step h, Index pair,
+                                                     const std::vector<double>& next) mutable {
             return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
         };
     };
     const auto cap = [&](Step h, State s) { return trajectory.values(h, s); };
-    return detail::run_backwards(learned.shape(), options.threads, make, cap);
+    return run_backwards(learned.shape(), options.threads, make, cap);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "alidade/convex/accurate_sum.hpp"
+#include "../convex/accurate_sum.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
 
 namespace alidade {
 

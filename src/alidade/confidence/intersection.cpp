@@ -1,4 +1,4 @@
-#include "alidade/confidence/intersection.hpp"
+#include "intersection.hpp"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -6,14 +6,13 @@
 #include <limits>
 #include <optional>
 
-#include "alidade/convex/accurate_sum.hpp"
+#include "../convex/accurate_sum.hpp"
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
-using detail::epsilon;
 constexpr int first_shares = 16, refinements = 3;
 
 /// The ball about the estimate of a set: |factor'(z - centre)| <= radius.
@@ -129,4 +128,4 @@ ConfidenceSet intersection(const ConfidenceSet& first, const ConfidenceSet& seco
     return ConfidenceSet(first.parameters(), best->estimate, best->radius);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

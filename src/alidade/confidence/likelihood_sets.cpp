@@ -1,15 +1,15 @@
-#include "alidade/confidence/likelihood_sets.hpp"
+#include "likelihood_sets.hpp"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "../model/difference_basis.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/difference_basis.hpp"
-#include "alidade/theory/likelihood.hpp"
+#include "alidade/theory/radii.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -39,7 +39,7 @@ Vector leverages(const Eigen::LLT<Matrix>& cholesky, const Matrix& relative) {
 
 double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, const Vector& centre,
                              bool thorough) {
-    const Matrix basis = detail::difference_basis(centre);
+    const Matrix basis = difference_basis(centre);
     const Index n = basis.cols();
     const auto dimension = static_cast<double>(n);
     const Matrix relative = relative_rows(rows, centre, basis);
@@ -252,4 +252,4 @@ bool contains(const LikelihoodRows& rows, const LikelihoodSet& set, const Vector
     return log_likelihood_ratio(rows, set.fit.weights, weights) <= set.allowance;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/error.hpp"
+#include "likelihood_sets.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -87,4 +87,4 @@ SupportBracket likelihood_support(const LikelihoodRows& rows, const LikelihoodSe
     return bracket;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
+#include "../model/spectrum.hpp"
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/spectrum.hpp"
 
 namespace alidade {
 

@@ -1,4 +1,4 @@
-#include "alidade/confidence/sharpenings.hpp"
+#include "sharpenings.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 const std::vector<SharpeningEntry>& sharpenings() {
     static const std::vector<SharpeningEntry> entries = {
@@ -52,4 +52,4 @@ std::string names_left_out(const Sharpenings& chosen) {
     return names;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/confidence/value_regression.hpp"
+#include "value_regression.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,10 @@
 
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/concentration.hpp"
-#include "alidade/theory/hoeffding_bound.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/bounds.hpp"
+#include "alidade/theory/radii.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -65,7 +64,7 @@ double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinat
 }  // namespace
 
 double ridge_regularisation(const ParameterSet& parameters) {
-    return ridge_regularisation(parameters.radius(), base_models(parameters));
+    return alidade::ridge_regularisation(parameters.radius(), base_models(parameters));
 }
 
 std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,
@@ -192,4 +191,4 @@ RegressionSet ValueRegression::slice(const RidgeStatistics& statistics, const Ri
     return {std::move(set), estimate.inverse_factor, estimate.coordinates, std::move(weights), radius, about};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "../model/parallel.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/parallel.hpp"
 
 namespace alidade {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "alidade/convex/support.hpp"
+#include "alidade/types.hpp"
 #include "interior_point.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// A direction in tangent coordinates, scaled to range 1 over the parameters.
-struct SupportFunction::Goal {
+struct SupportGoal {
     Vector direction;  // less `shift`; no elements for the zero goal of a proof of emptiness
     double shift = 0;  // the simplex's least element
     double top = 0;    // the simplex's largest element
@@ -22,11 +22,11 @@ struct SupportFunction::Goal {
 };
 
 /// The constraints in coordinates counted from the origin.
-struct SupportFunction::Program {
+struct SupportProgram {
     Matrix rows;
     Vector offsets;
     std::vector<Vector> centres;
-    std::vector<detail::QuadraticConstraint> quadratics;
+    std::vector<QuadraticConstraint> quadratics;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include "alidade/environment/draws.hpp"
 #include "alidade/model/counts.hpp"
+#include "draws.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Throws InvalidArgument unless a batch can be deployed in a system of this shape.
 inline void expect_batch(const Shape& system, const Policy& policy, std::int64_t first_episode,
@@ -16,4 +16,4 @@ inline void expect_batch(const Shape& system, const Policy& policy, std::int64_t
             "a deployment of {} episodes from episode {}; neither may be negative", episodes, first_episode);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

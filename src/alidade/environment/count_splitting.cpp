@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "alidade/environment/batch.hpp"
 #include "alidade/environment/deployment.hpp"
+#include "batch.hpp"
 
 namespace alidade {
 
@@ -13,7 +13,7 @@ void CountSplittingDeployer::StateCounts::arrive(std::int32_t state, std::int64_
 }
 
 CountSplittingDeployer::CountSplittingDeployer(TransitionModel model, std::uint64_t seed)
-    : model_(std::move(model)), seed_(seed), start_weights_(start_weights(model_.start())) {
+    : model_(std::move(model)), seed_(seed), start_weights_(detail::start_weights(model_.start())) {
     const auto states = static_cast<std::size_t>(model_.shape().states);
     for (StateCounts* crowd : {&here_, &next_}) {
         crowd->episodes.assign(states, 0);
@@ -27,7 +27,7 @@ CountSplittingDeployer::CountSplittingDeployer(TransitionModel model, std::uint6
 void CountSplittingDeployer::deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes,
                                     Counts& counts) {
     const Shape& shape = model_.shape();
-    expect_batch(shape, policy, first_episode, episodes, counts);
+    detail::expect_batch(shape, policy, first_episode, episodes, counts);
     expects(counts.over(model_.successors()),
             "the counts are over other successors than the simulated model's");
     const auto stream_of = [&](Index address) {
@@ -60,11 +60,11 @@ void CountSplittingDeployer::deploy(const Policy& policy, std::int64_t first_epi
 
 void CountSplittingDeployer::walk(const Policy& policy, Stream& random, Counts& counts) const {
     const Shape& shape = model_.shape();
-    State state = sample_start(random, model_.start(), start_weights_);
+    State state = detail::sample_start(random, model_.start(), start_weights_);
     for (Step h = 0; h < shape.learned_steps(); ++h) {
-        const Action action = sample_action(random, policy, h, state);
+        const Action action = detail::sample_action(random, policy, h, state);
         const auto entry =
-            static_cast<std::size_t>(sample_entry(random, model_, h, shape.pair(state, action)));
+            static_cast<std::size_t>(detail::sample_entry(random, model_, h, shape.pair(state, action)));
         ++counts.at(h)[entry];
         state = model_.successors().targets()[entry];
     }
@@ -75,7 +75,7 @@ void CountSplittingDeployer::split_start(std::int64_t episodes, Stream& random) 
     if (cells.size() == 1) {
         cells[0] = episodes;
     } else {
-        split(random, episodes, start_weights_, cells);
+        detail::split(random, episodes, start_weights_, cells);
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const auto state = static_cast<std::int32_t>(model_.start().atoms()[i].first);
@@ -91,7 +91,7 @@ void CountSplittingDeployer::split_state(const Policy& policy, Step h, State s, 
         split_pair(h, shape.pair(s, policy.action(h, s)), episodes, random, counts);
         return;
     }
-    split(random, episodes, action_law(policy, h, s), actions_);
+    detail::split(random, episodes, detail::action_law(policy, h, s), actions_);
     for (Action a = 0; a < shape.actions; ++a) {
         const std::int64_t taken = actions_[static_cast<std::size_t>(a)];
         if (taken > 0) split_pair(h, shape.pair(s, a), taken, random, counts);
@@ -106,7 +106,7 @@ void CountSplittingDeployer::split_pair(Step h, Index pair, std::int64_t episode
     const std::int32_t* const targets = successors.targets().data() + first;
     std::int64_t* const entries = counts.data() + first;
     const auto cells = std::span(cells_).first(law.size());
-    split(random, episodes, law, cells);
+    detail::split(random, episodes, law, cells);
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i] == 0) continue;
         entries[i] += cells[i];

@@ -12,7 +12,7 @@
 #include "alidade/random/stream.hpp"
 #include "alidade/types.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Throws InvalidArgument unless a policy (or whatever `what` names) fits the system.
 inline void expect_system_shape(const Shape& system, const Shape& other, const char* what) {
@@ -66,4 +66,4 @@ inline void split(Stream& random, std::int64_t trials, std::span<const double> w
     sample_multinomial(random, trials, weights, cells);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

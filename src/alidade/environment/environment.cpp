@@ -1,7 +1,7 @@
 #include "alidade/environment/environment.hpp"
 
-#include "alidade/environment/draws.hpp"
 #include "alidade/error.hpp"
+#include "draws.hpp"
 
 namespace alidade {
 namespace {
@@ -17,7 +17,7 @@ void expect_state(State state, const Shape& shape, Step h, std::int64_t episode)
 Episode run_episode(Environment& environment, const Policy& policy, std::uint64_t seed,
                     std::int64_t episode) {
     const Shape& shape = environment.shape();
-    expect_system_shape(shape, policy.shape(), "policy");
+    detail::expect_system_shape(shape, policy.shape(), "policy");
     expects(episode >= 0, "episode {}; must not be negative", episode);
     const auto stream_of = [&](Step h) {
         return Stream(seed, Purpose::simulation, static_cast<std::uint64_t>(episode),
@@ -32,7 +32,7 @@ Episode run_episode(Environment& environment, const Policy& policy, std::uint64_
     for (Step h = 0; h < shape.horizon; ++h) {
         expect_state(state, shape, h, episode);
         Stream random = stream_of(h);
-        const Action action = sample_action(random, policy, h, state);
+        const Action action = detail::sample_action(random, policy, h, state);
         result.states.push_back(state);
         result.actions.push_back(action);
         state = environment.step(action, random);

@@ -2,17 +2,19 @@
 
 #include <utility>
 
-#include "alidade/environment/draws.hpp"
 #include "alidade/error.hpp"
+#include "draws.hpp"
 
 namespace alidade {
 
 SimulatedEnvironment::SimulatedEnvironment(TransitionModel model)
-    : model_(std::move(model)), start_weights_(start_weights(model_.start())), h_(model_.shape().horizon) {}
+    : model_(std::move(model)),
+      start_weights_(detail::start_weights(model_.start())),
+      h_(model_.shape().horizon) {}
 
 State SimulatedEnvironment::reset(Stream& random) {
     h_ = 0;
-    state_ = sample_start(random, model_.start(), start_weights_);
+    state_ = detail::sample_start(random, model_.start(), start_weights_);
     return state_;
 }
 
@@ -22,7 +24,7 @@ State SimulatedEnvironment::step(Action action, Stream& random) {
             shape.horizon);
     expects(action >= 0 && action < shape.actions, "action {} at step {}; must be 0 to {}", action, h_,
             shape.actions - 1);
-    const Index entry = sample_entry(random, model_, h_, shape.pair(state_, action));
+    const Index entry = detail::sample_entry(random, model_, h_, shape.pair(state_, action));
     state_ = model_.successors().targets()[static_cast<std::size_t>(entry)];
     ++h_;
     return state_;

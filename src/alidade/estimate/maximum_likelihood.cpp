@@ -1,14 +1,14 @@
-#include "alidade/estimate/maximum_likelihood.hpp"
+#include "maximum_likelihood.hpp"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "../model/difference_basis.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/difference_basis.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -60,7 +60,7 @@ double gain(const LikelihoodRows& rows, const Vector& linear, const Vector& weig
 
 /// One damped Newton step for the given barrier. Returns the squared Newton decrement before it.
 double newton_step(const LikelihoodRows& rows, const Vector& linear, double barrier, Vector& weights) {
-    const Matrix basis = detail::difference_basis(weights);
+    const Matrix basis = difference_basis(weights);
     const Expansion here = expand(rows, linear, weights, barrier);
     const Matrix full = here.curvature.selfadjointView<Eigen::Lower>();
     const Vector gradient = basis.transpose() * here.gradient;
@@ -212,4 +212,4 @@ Matrix information(const LikelihoodRows& rows, const Vector& weights, const Matr
     return basis.transpose() * full * basis;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/estimate/ridge_regression.hpp"
+#include "ridge_regression.hpp"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "alidade/error.hpp"
 #include "factoring.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -29,7 +29,7 @@ double log_det_of(const Matrix& factor, double regularisation) {
 
 /// Error, in norm, of the gram matrix and of factoring and solving with it.
 double rounding_of(const RidgeStatistics& statistics, const Matrix& precision) {
-    return statistics.rounding + detail::factoring_error(precision);
+    return statistics.rounding + factoring_error(precision);
 }
 
 struct Factored {
@@ -90,7 +90,7 @@ RidgeEstimate solve_ridge(const RidgeStatistics& statistics, double regularisati
     RidgeEstimate result;
     result.precision = std::move(solved.precision);
     result.factor = solved.cholesky.matrixL();
-    result.inverse_factor = detail::inverse_of_lower(result.factor);
+    result.inverse_factor = inverse_of_lower(result.factor);
     result.log_det_ratio = log_det_of(result.factor, regularisation);
     result.coordinates = solved.cholesky.solve(statistics.moment);
     measure_rounding(statistics, regularisation, solved.error, result);
@@ -101,4 +101,4 @@ double log_det_ratio(const RidgeStatistics& statistics, double regularisation) {
     return log_det_of(factored(statistics, regularisation).cholesky.matrixL(), regularisation);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

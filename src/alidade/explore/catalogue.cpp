@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
 #include "alidade/explore/behaviour.hpp"
-#include "alidade/explore/fisher_behaviour.hpp"
-#include "alidade/explore/optimistic_behaviour.hpp"
-#include "alidade/spec/nearest_name.hpp"
+#include "fisher_behaviour.hpp"
+#include "optimistic_behaviour.hpp"
 
 namespace alidade {
 
@@ -24,24 +24,24 @@ std::unique_ptr<Behaviour> make_fisher(const BehaviourSetting& setting,
                                        const std::shared_ptr<SetSource>& source,
                                        const RequestArguments& arguments) {
     const std::string& bonus = arguments.text("bonus");
-    if (bonus == "none") return std::make_unique<UniformBehaviour>(setting, source);
-    return std::make_unique<FisherBehaviour>(setting, source_as<LikelihoodSource>(source),
-                                             bonus == "gain"       ? FisherBonus::gain
-                                             : bonus == "leverage" ? FisherBonus::leverage
-                                                                   : FisherBonus::sqrt);
+    if (bonus == "none") return std::make_unique<detail::UniformBehaviour>(setting, source);
+    return std::make_unique<detail::FisherBehaviour>(setting, source_as<detail::LikelihoodSource>(source),
+                                                     bonus == "gain"       ? detail::FisherBonus::gain
+                                                     : bonus == "leverage" ? detail::FisherBonus::leverage
+                                                                           : detail::FisherBonus::sqrt);
 }
 
 std::unique_ptr<Behaviour> make_optimistic(const BehaviourSetting& setting,
                                            const std::shared_ptr<SetSource>& source,
                                            const RequestArguments& arguments) {
-    return std::make_unique<OptimisticBehaviour>(
-        setting, source_as<RegressionSource>(source),
-        arguments.text("ties") == "first" ? Ties::first : Ties::unclipped);
+    return std::make_unique<detail::OptimisticBehaviour>(
+        setting, source_as<detail::RegressionSource>(source),
+        arguments.text("ties") == "first" ? detail::Ties::first : detail::Ties::unclipped);
 }
 
 std::unique_ptr<Behaviour> make_uniform(const BehaviourSetting& setting,
                                         const std::shared_ptr<SetSource>& source, const RequestArguments&) {
-    return std::make_unique<UniformBehaviour>(setting, source);
+    return std::make_unique<detail::UniformBehaviour>(setting, source);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ const BehaviourEntry& find_behaviour(std::string_view name) {
         names.push_back(entry.name);
     }
     throw InvalidArgument(fmt::format("unknown algorithm '{}'{}; must be one of {}", name,
-                                      suggestion(std::string(name), names), fmt::join(names, ", ")));
+                                      detail::suggestion(std::string(name), names), fmt::join(names, ", ")));
 }
 
 Request canonical_behaviour(std::string_view text) {

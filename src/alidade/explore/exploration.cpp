@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "alidade/error.hpp"
-#include "alidade/model/impossible_transition.hpp"
+#include "alidade/model/counts.hpp"
 
 namespace alidade {
 

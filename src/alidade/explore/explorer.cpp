@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "alidade/confidence/intersection.hpp"
+#include "../confidence/intersection.hpp"
 #include "alidade/error.hpp"
-#include "alidade/explore/likelihood_source.hpp"
 #include "handed_over.hpp"
+#include "likelihood_source.hpp"
 
 namespace alidade {
 
@@ -115,7 +115,7 @@ Knowledge Explorer::combine(const WidthOptions& effort, std::vector<Knowledge> p
     std::vector<ConfidenceSet> common = parts.front().mixture().sets();
     for (std::size_t i = 1; i < parts.size(); ++i)
         for (std::size_t k = 0; k < common.size(); ++k)
-            common[k] = intersection(common[k], parts[i].mixture().sets()[k]);
+            common[k] = detail::intersection(common[k], parts[i].mixture().sets()[k]);
     const std::int64_t episodes = parts.front().episodes;
     Knowledge best = certify(
         task_, std::move(common),
@@ -160,7 +160,7 @@ Knowledge recompute(const Task& task, const Snapshot& evidence, const ExplorerOp
 }
 
 Knowledge learn(const Task& task, const Counts& counts, double delta) {
-    return recompute(task, likelihood_evidence(counts),
+    return recompute(task, detail::likelihood_evidence(counts),
                      {.algorithm = "likelihood", .confidence = "likelihood", .delta = delta});
 }
 

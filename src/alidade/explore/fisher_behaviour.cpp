@@ -1,15 +1,15 @@
-#include "alidade/explore/fisher_behaviour.hpp"
+#include "fisher_behaviour.hpp"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <optional>
 
-#include "alidade/model/sweep.hpp"
+#include "../model/sweep.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/likelihood.hpp"
+#include "alidade/theory/radii.hpp"
 #include "fisher_pass.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -24,7 +24,7 @@ FisherBehaviour::FisherBehaviour(const BehaviourSetting& setting, std::shared_pt
       setting_(setting),
       bonus_(bonus),
       source_(std::move(source)),
-      pass_(std::make_unique<detail::FisherPass>(*setting_.task.features, source_->tangent())) {}
+      pass_(std::make_unique<FisherPass>(*setting_.task.features, source_->tangent())) {}
 
 FisherBehaviour::~FisherBehaviour() = default;
 
@@ -48,7 +48,7 @@ Policy FisherBehaviour::choose() {
         const std::size_t set = homogeneous ? 0 : at(h);
         const Vector& weights = source_->smoothed()[set];
         const auto range = static_cast<double>(shape().steps_after(h));
-        const detail::FisherPass::Chunk chunk{shape().pair(first, 0), shape().pair(last, 0)};
+        const FisherPass::Chunk chunk{shape().pair(first, 0), shape().pair(last, 0)};
         if (h == last_learned || !homogeneous)
             pass_->bonuses({&weights, &factors[set], bonus_, allowance}, chunk, scratch, bonus);
         const std::span next(values.data() + (h + 1) * states, at(states));
@@ -61,7 +61,7 @@ Policy FisherBehaviour::choose() {
             values[at(h * states + s)] = clipped ? std::min(range, best) : best;
         }
     };
-    const detail::Sweep sweep(shape(), setting_.threads, fisher_pairs_a_chunk);
+    const Sweep sweep(shape(), setting_.threads, fisher_pairs_a_chunk);
     sweep.backwards(
         last_learned, [this] { return pass_->scratch(); }, plan);
     return Policy::deterministic(shape(), std::move(actions));
@@ -83,4 +83,4 @@ Action FisherBehaviour::choose(const double* value, Step h, State s) const {
     return chosen;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

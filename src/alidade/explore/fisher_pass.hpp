@@ -4,12 +4,12 @@
 #include <span>
 #include <vector>
 
-#include "alidade/explore/fisher_bonus.hpp"
+#include "../model/lane_blocks.hpp"
+#include "../model/lanes.hpp"
 #include "alidade/model/feature_map.hpp"
-#include "alidade/model/lane_blocks.hpp"
-#include "alidade/model/lanes.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/types.hpp"
+#include "fisher_bonus.hpp"
 
 namespace alidade::detail {
 

@@ -1,13 +1,11 @@
 #include <algorithm>
 
-#include "alidade/explore/likelihood_source.hpp"
 #include "handed_over.hpp"
+#include "likelihood_source.hpp"
 #include "record_field.hpp"
 
 // How likelihood sources are written down, read back, and asked for by name.
-namespace alidade {
-
-using detail::field;
+namespace alidade::detail {
 
 namespace {
 
@@ -81,7 +79,7 @@ Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
             field(evidence.numbers, "predicted", at(confidence_sets(task.horizon, task.homogeneous)));
     return likelihood_knowledge(task, counts,
                                 {.sets = std::move(sets),
-                                 .effort = detail::thorough_widths(task, options_.width),
+                                 .effort = thorough_widths(task, options_.width),
                                  .threads = setting_.threads});
 }
 
@@ -103,4 +101,4 @@ SourceEntry likelihood_entry() {
         .alone = [](const RequestArguments&) { return std::string(); }};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,11 +1,11 @@
-#include "alidade/explore/likelihood_source.hpp"
+#include "likelihood_source.hpp"
 
 #include <cmath>
 
 #include "alidade/error.hpp"
 #include "log_determinant.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -46,9 +46,9 @@ void LikelihoodSource::refresh() {
         const Vector start = before.size() == rows.size() ? before[k] : Vector{};
         smoothed_.push_back(
             maximise_likelihood(rows[k], {.barrier = pseudo_count, .steps = 60}, start).weights);
-        information_.push_back(alidade::information(rows[k], smoothed_.back(), basis) +
+        information_.push_back(detail::information(rows[k], smoothed_.back(), basis) +
                                Matrix::Identity(p, p));
-        log_det_.push_back(detail::log_determinant(information_.back()));
+        log_det_.push_back(log_determinant(information_.back()));
     }
     due_ = false;
 }
@@ -77,8 +77,8 @@ bool LikelihoodSource::determinant_doubled() const {
     const Matrix& basis = tangent_.space.basis;
     double grown = 0;
     for (std::size_t k = 0; k < rows.size(); ++k)
-        grown += detail::log_determinant(alidade::information(rows[k], smoothed_[k], basis) +
-                                         Matrix::Identity(basis.cols(), basis.cols())) -
+        grown += log_determinant(detail::information(rows[k], smoothed_[k], basis) +
+                                 Matrix::Identity(basis.cols(), basis.cols())) -
                  log_det_[k];
     return grown >= std::log(2.0);
 }
@@ -109,4 +109,4 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
                     .episodes = counts.episodes()});
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,11 +1,11 @@
-#include "alidade/explore/optimistic_behaviour.hpp"
+#include "optimistic_behaviour.hpp"
 
 #include <algorithm>
 
-#include "alidade/model/sweep.hpp"
+#include "../model/sweep.hpp"
 #include "alidade/random/samplers.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -32,7 +32,7 @@ Policy OptimisticBehaviour::choose() {
     const Index states = shape().states;
     std::vector<std::int32_t> actions(at(shape().horizon * states), 0);
     std::vector<double> errors(actions.size(), 0.0), worth(at(shape().pairs()));
-    const auto plan = [&](detail::NoScratch, Step h, State first, State last) {
+    const auto plan = [&](NoScratch, Step h, State first, State last) {
         const RegressionSet& solved = source_->set(h);
         const double range = regression.range(h);
         const double scale = range * (paper ? 2 * solved.radius : solved.refined);
@@ -46,8 +46,8 @@ Policy OptimisticBehaviour::choose() {
             errors[at(h * states + s)] = std::clamp(value[chosen], 0.0, range);
         }
     };
-    const detail::Sweep sweep(shape(), threads_, pairs_a_part);
-    sweep.backwards(shape().horizon - 2, detail::no_scratch, plan);
+    const Sweep sweep(shape(), threads_, pairs_a_part);
+    sweep.backwards(shape().horizon - 2, no_scratch, plan);
     return Policy::deterministic(shape(), std::move(actions));
 }
 
@@ -83,4 +83,4 @@ Policy UniformBehaviour::choose() {
     return Policy::uniform(shape());
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

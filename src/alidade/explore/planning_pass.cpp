@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/model/parallel.hpp"
+#include "../model/parallel.hpp"
 
 namespace alidade::detail {
 

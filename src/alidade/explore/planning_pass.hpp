@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "../model/lane_blocks.hpp"
+#include "../model/lanes.hpp"
 #include "alidade/model/feature_map.hpp"
-#include "alidade/model/lane_blocks.hpp"
-#include "alidade/model/lanes.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"

@@ -1,9 +1,9 @@
-#include "alidade/certify/printed.hpp"
+#include "../certify/printed.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/error.hpp"
-#include "alidade/explore/regression_source.hpp"
+#include "regression_source.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -50,4 +50,4 @@ Knowledge regression_knowledge(const Task& task, const ValueRegression& regressi
     return certify(task, std::move(confidence), widths, options);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

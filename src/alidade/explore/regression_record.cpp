@@ -2,15 +2,13 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/explore/regression_source.hpp"
 #include "handed_over.hpp"
 #include "planning_pass.hpp"
 #include "record_field.hpp"
+#include "regression_source.hpp"
 
 // How regressions are written down, read back, and asked for by name.
-namespace alidade {
-
-using detail::field;
+namespace alidade::detail {
 
 namespace {
 
@@ -80,7 +78,7 @@ void RegressionSource::restore(const Snapshot& memory) {
 Knowledge RegressionSource::recompute(const Snapshot& evidence) const {
     const auto sets = regression_.solve(read_statistics(evidence, widths_.sets, regression_.dimension()));
     WidthTable widths(regression_.sets(), *setting_.task.features);
-    bracket(detail::thorough_widths(setting_.task, options_.width), sets, widths);
+    bracket(thorough_widths(setting_.task, options_.width), sets, widths);
     const std::int64_t episodes = field(evidence.integers, "episodes", 1)[0];
     expects(episodes >= 0, "the stored number of episodes is {}; must not be negative", episodes);
     return regression_knowledge(setting_.task, regression_, sets, widths, episodes, setting_.threads);
@@ -144,4 +142,4 @@ SourceEntry regression_entry() {
                 }};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

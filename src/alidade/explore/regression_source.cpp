@@ -1,4 +1,4 @@
-#include "alidade/explore/regression_source.hpp"
+#include "regression_source.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "alidade/error.hpp"
 #include "planning_pass.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -47,10 +47,9 @@ RegressionSource::RegressionSource(SourceSetting setting, RegressionSourceOption
 
 RegressionSource::~RegressionSource() = default;
 
-detail::PlanningPass& RegressionSource::pass() {
+PlanningPass& RegressionSource::pass() {
     if (!pass_)
-        pass_ = std::make_unique<detail::PlanningPass>(*setting_.task.features, regression_.features(),
-                                                       widths_.sets);
+        pass_ = std::make_unique<PlanningPass>(*setting_.task.features, regression_.features(), widths_.sets);
     return *pass_;
 }
 
@@ -132,7 +131,7 @@ void RegressionSource::observe(Index set, Index pair, const std::int64_t* seen) 
     const FeatureMap& features = *setting_.task.features;
     const TangentFeatures& coordinates = regression_.features();
     const Index p = regression_.dimension(), first = features.first_entry(pair);
-    const detail::PlanningPass& frozen = pass();
+    const PlanningPass& frozen = pass();
     feature_.assign(at(p), 0.0);
     double predicted = 0;
     std::int64_t visits = 0, hits = 0;
@@ -176,4 +175,4 @@ Knowledge RegressionSource::knowledge() const {
     return regression_knowledge(setting_.task, regression_, sets, widths, episodes_, setting_.threads);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

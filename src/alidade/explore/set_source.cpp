@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
-#include "alidade/explore/likelihood_source.hpp"
-#include "alidade/explore/regression_source.hpp"
-#include "alidade/spec/nearest_name.hpp"
+#include "likelihood_source.hpp"
+#include "regression_source.hpp"
 
 namespace alidade {
 
@@ -20,7 +20,7 @@ std::string source_place(const SourceEntry& entry) {
 }  // namespace
 
 const std::vector<SourceEntry>& set_sources() {
-    static const std::vector<SourceEntry> entries = {regression_entry(), likelihood_entry()};
+    static const std::vector<SourceEntry> entries = {detail::regression_entry(), detail::likelihood_entry()};
     return entries;
 }
 
@@ -31,7 +31,7 @@ const SourceEntry& find_source(std::string_view name) {
         names.push_back(entry.name);
     }
     throw InvalidArgument(fmt::format("unknown confidence sets '{}'{}; must be of {}", name,
-                                      suggestion(std::string(name), names), fmt::join(names, ", ")));
+                                      detail::suggestion(std::string(name), names), fmt::join(names, ", ")));
 }
 
 std::unique_ptr<SetSource> make_source(const Request& request, const SourceSetting& setting) {

@@ -1,4 +1,4 @@
-#include "alidade/files/archive_file.hpp"
+#include "archive_file.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -7,9 +7,9 @@
 #include <array>
 
 #include "alidade/error.hpp"
-#include "alidade/files/archive_reader.hpp"
+#include "archive_reader.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr std::size_t large_write = std::size_t{1} << 16;
@@ -144,4 +144,4 @@ ArchiveMembers parse_tar(std::string_view bytes, std::string_view file,
     }
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

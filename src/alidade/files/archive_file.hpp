@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "alidade/files/spool.hpp"
+#include "spool.hpp"
 
 struct archive;
 
-namespace alidade {
+namespace alidade::detail {
 
 /// How an archive is packed.
 enum class Packing { tar, tar_gzip, tar_xz, zip_stored, zip_deflated };
@@ -57,4 +57,4 @@ using ArchiveMembers = std::map<std::string, std::string, std::less<>>;
 ArchiveMembers parse_tar(std::string_view bytes, std::string_view file,
                          const std::function<bool(std::string_view)>& wanted);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,11 +1,11 @@
-#include "alidade/files/archive_reader.hpp"
+#include "archive_reader.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 void ArchiveReadCloser::operator()(archive* a) const {
     archive_read_free(a);
@@ -45,4 +45,4 @@ std::string read_member(archive* a, const UnpackLimit& limit, std::string_view w
     }
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -8,7 +8,7 @@
 struct archive;
 struct archive_entry;
 
-namespace alidade {
+namespace alidade::detail {
 
 struct ArchiveReadCloser {
     void operator()(archive* a) const;
@@ -41,4 +41,4 @@ struct UnpackLimit {
 /// All of that member. Throws InvalidArgument, starting with `where`, for damage and beyond the limit.
 std::string read_member(archive* a, const UnpackLimit& limit, std::string_view where);
 
-}  // namespace alidade
+}  // namespace alidade::detail

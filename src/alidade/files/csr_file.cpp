@@ -1,4 +1,4 @@
-#include "alidade/files/csr_file.hpp"
+#include "csr_file.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr double row_tolerance = 1e-9;
@@ -169,4 +169,4 @@ void normalise_rows(BaseKernel& kernel) {
     }
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/files/json_file.hpp"
-#include "alidade/files/npz.hpp"
-#include "alidade/files/text_file.hpp"
+#include "json_file.hpp"
+#include "npz.hpp"
+#include "text_file.hpp"
 
 namespace alidade {
 namespace {
@@ -50,18 +50,19 @@ void take(const LoggedEpisode& episode, const StartLaw& start, const std::string
 void read_list(const json& value, std::int64_t last, std::string_view key, const std::string& place,
                std::vector<Index>& result) {
     result.clear();
-    for (const json& element : list(value, fmt::format("{}: \"{}\"", place, key))) {
+    for (const json& element : detail::list(value, fmt::format("{}: \"{}\"", place, key))) {
         // The place is put into words only where it is needed: there are many elements.
         const bool plain =
             element.is_number_unsigned() && element.get<std::uint64_t>() <= static_cast<std::uint64_t>(last);
         result.push_back(
             plain ? element.get<std::int64_t>()
-                  : position(element, last, fmt::format("{}: \"{}\", step {}", place, key, result.size())));
+                  : detail::position(element, last,
+                                     fmt::format("{}: \"{}\", step {}", place, key, result.size())));
     }
 }
 
 json parse_line(const std::string& line, const std::string& place) {
-    check_nesting(line, place);
+    detail::check_nesting(line, place);
     try {
         return json::parse(line);
     } catch (const json::exception& problem) {
@@ -80,16 +81,17 @@ void read_lines(std::istream& file, const std::string& name, const StartLaw& sta
     const Shape& shape = counts.shape();
     LoggedEpisode episode;
     std::string line;
-    for (std::int64_t number = 1; read_line(file, line, name); ++number) {
+    for (std::int64_t number = 1; detail::read_line(file, line, name); ++number) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         const std::string place = fmt::format("{}:{}", name, number);
         const json object = parse_line(line, place);
-        check_object(object, {"states", "actions", "count", "id", "rewards"}, place);
-        read_list(member(object, "states", place), shape.states - 1, "states", place, episode.states);
-        read_list(member(object, "actions", place), shape.actions - 1, "actions", place, episode.actions);
+        detail::check_object(object, {"states", "actions", "count", "id", "rewards"}, place);
+        read_list(detail::member(object, "states", place), shape.states - 1, "states", place, episode.states);
+        read_list(detail::member(object, "actions", place), shape.actions - 1, "actions", place,
+                  episode.actions);
         episode.count = 1;
         if (const auto count = object.find("count"); count != object.end()) {
-            episode.count = position(*count, most_episodes, place + ": \"count\"");
+            episode.count = detail::position(*count, most_episodes, place + ": \"count\"");
             expects(episode.count >= 1, "{}: \"count\" is 0; must be at least 1", place);
         }
         take(episode, start, place, counts);
@@ -97,10 +99,10 @@ void read_lines(std::istream& file, const std::string& name, const StartLaw& sta
     expects(!file.bad(), "{}: cannot be read to its end", name);
 }
 
-const NpyArray& integers(const NpzArrays& arrays, std::string_view name, std::size_t dimensions,
-                         const std::string& file) {
-    const NpyArray& array = find_array(arrays, name, file);
-    expects(array.kind() == NpyKind::integer && array.shape.size() == dimensions,
+const detail::NpyArray& integers(const detail::NpzArrays& arrays, std::string_view name,
+                                 std::size_t dimensions, const std::string& file) {
+    const detail::NpyArray& array = detail::find_array(arrays, name, file);
+    expects(array.kind() == detail::NpyKind::integer && array.shape.size() == dimensions,
             "{}: array '{}' has type '{}' and shape ({}); must be integers of shape {}", file, name,
             array.dtype, fmt::join(array.shape, ", "), dimensions == 2 ? "(episodes, steps)" : "(episodes)");
     return array;
@@ -116,19 +118,21 @@ void read_row(std::span<const std::int64_t> row, std::string_view name, const st
     result.assign(row.begin(), end);
 }
 
-void take_arrays(const NpzArrays& arrays, const std::string& file, const StartLaw& start, Counts& counts) {
+void take_arrays(const detail::NpzArrays& arrays, const std::string& file, const StartLaw& start,
+                 Counts& counts) {
     for (const auto& item : arrays)
         expects(item.first == "states" || item.first == "actions" || item.first == "count" ||
                     item.first == "id" || item.first == "rewards",
                 "{}: unknown array '{}' (known: states, actions, count, id, rewards); leave it out or "
                 "rename it",
                 file, item.first);
-    const NpyArray& states = integers(arrays, "states", 2, file);
-    const NpyArray& actions = integers(arrays, "actions", 2, file);
+    const detail::NpyArray& states = integers(arrays, "states", 2, file);
+    const detail::NpyArray& actions = integers(arrays, "actions", 2, file);
     expects(states.shape == actions.shape,
             "{}: 'states' has shape ({}) and 'actions' ({}); must be one shape (episodes, steps)", file,
             fmt::join(states.shape, ", "), fmt::join(actions.shape, ", "));
-    const NpyArray* const count = arrays.contains("count") ? &integers(arrays, "count", 1, file) : nullptr;
+    const detail::NpyArray* const count =
+        arrays.contains("count") ? &integers(arrays, "count", 1, file) : nullptr;
     expects(count == nullptr || count->shape[0] == states.shape[0],
             "{}: 'count' has {} elements; must be {}, one for each episode", file,
             count != nullptr ? count->shape[0] : 0, states.shape[0]);
@@ -161,9 +165,9 @@ std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& st
     check_episode_extension(path);
     const std::int64_t before = counts.episodes();
     if (path.extension() == ".npz") {
-        take_arrays(read_npz(path), path.string(), start, counts);
+        take_arrays(detail::read_npz(path), path.string(), start, counts);
     } else {
-        check_readable(path);
+        detail::check_readable(path);
         std::ifstream file(path, std::ios::binary);
         read_lines(file, path.string(), start, counts);
     }
@@ -175,7 +179,7 @@ std::int64_t parse_episodes(std::string_view bytes, const std::filesystem::path&
     check_episode_extension(path);
     const std::int64_t before = counts.episodes();
     if (path.extension() == ".npz") {
-        take_arrays(parse_npz(bytes, path.string()), path.string(), start, counts);
+        take_arrays(detail::parse_npz(bytes, path.string()), path.string(), start, counts);
     } else {
         std::istringstream file{std::string(bytes)};
         read_lines(file, path.string(), start, counts);

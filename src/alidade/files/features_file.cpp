@@ -1,10 +1,10 @@
-#include "alidade/files/features_file.hpp"
+#include "features_file.hpp"
 
 #include <fmt/format.h>
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 Index size_of(const NpzArrays& arrays, std::string_view name, std::string_view file) {
@@ -76,4 +76,4 @@ void write_features(const std::filesystem::path& path, const FeatureMap& feature
     write_npz(path, features_to_arrays(features), compression);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

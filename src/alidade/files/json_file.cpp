@@ -1,4 +1,4 @@
-#include "alidade/files/json_file.hpp"
+#include "json_file.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/files/text_file.hpp"
+#include "text_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 using nlohmann::json;
 
@@ -98,4 +98,4 @@ double number(const json& value, std::string_view where) {
     return value.get<double>();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Parses a JSON file. Throws InvalidArgument with path, line and column.
 nlohmann::json read_json(const std::filesystem::path& path);
@@ -40,4 +40,4 @@ std::int64_t position(const nlohmann::json& value, std::int64_t last, std::strin
 /// A finite number.
 double number(const nlohmann::json& value, std::string_view where);
 
-}  // namespace alidade
+}  // namespace alidade::detail

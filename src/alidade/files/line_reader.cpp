@@ -1,10 +1,10 @@
-#include "alidade/files/line_reader.hpp"
+#include "line_reader.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr std::string_view line_blanks = " \t\r";
@@ -79,4 +79,4 @@ bool parse_fraction(std::string_view text, double& value) {
     return std::isfinite(value);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -8,7 +8,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Reads a text line by line and word by word; words are separated by blanks and tabs. Every message starts
 /// with file and line. The text must outlive the reader.
@@ -53,4 +53,4 @@ private:
 /// A finite number or a fraction p/q; false if `text` is anything else.
 bool parse_fraction(std::string_view text, double& value);
 
-}  // namespace alidade
+}  // namespace alidade::detail

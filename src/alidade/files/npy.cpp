@@ -1,4 +1,4 @@
-#include "alidade/files/npy.hpp"
+#include "npy.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "alidade/error.hpp"
-#include "alidade/files/npy_header.hpp"
+#include "npy_header.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "arrays are copied as little-endian bytes");
@@ -268,4 +268,4 @@ std::string format_npy(const NpyArray& array) {
     return format_npy_prefix(array.dtype, array.shape) + data;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/files/npy_header.hpp"
+#include "npy_header.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr std::size_t max_dimensions = 32;
@@ -185,4 +185,4 @@ NpyHeader parse_npy_header(std::string_view text, std::string_view where) {
     return header;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

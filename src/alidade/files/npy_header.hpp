@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// An element type of a .npy file.
 struct NpyDtype {
@@ -30,4 +30,4 @@ std::string format_npy_prefix(std::string_view dtype, const std::vector<std::int
 /// Reads "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".
 NpyHeader parse_npy_header(std::string_view text, std::string_view where);
 
-}  // namespace alidade
+}  // namespace alidade::detail

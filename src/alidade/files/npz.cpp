@@ -1,4 +1,4 @@
-#include "alidade/files/npz.hpp"
+#include "npz.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/files/archive_reader.hpp"
-#include "alidade/files/text_file.hpp"
+#include "archive_reader.hpp"
+#include "text_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr UnpackLimit most_unpacked{std::size_t{1} << 34, "larger than 16 GiB; split the model"};
@@ -128,4 +128,4 @@ const NpyArray& find_array(const NpzArrays& arrays, std::string_view name, std::
                                       names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,8 +1,8 @@
-#include "alidade/files/npz_writer.hpp"
+#include "npz_writer.hpp"
 
-#include "alidade/files/npy_header.hpp"
+#include "npy_header.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 void NpzWriter::begin(const std::string& name, std::string_view dtype,
                       const std::vector<std::int64_t>& shape) {
@@ -25,4 +25,4 @@ void NpzWriter::add(const std::string& name, std::string_view dtype, const std::
     out_.end();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "alidade/files/archive_file.hpp"
-#include "alidade/files/npz.hpp"
+#include "archive_file.hpp"
+#include "npz.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Writes an .npz file array by array and piece by piece, in bounded memory.
 class NpzWriter {
@@ -41,4 +41,4 @@ private:
     bool narrow_ = false;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/files/pending_file.hpp"
+#include "pending_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 void expect_written(bool ok, const std::filesystem::path& target, int why) {
@@ -55,4 +55,4 @@ void PendingText::commit() {
     file_.commit();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

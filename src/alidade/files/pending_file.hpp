@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// A file that appears under its name only when it is complete: until then it lies beside it under another
 /// name, and is removed if the work fails.
@@ -53,4 +53,4 @@ private:
     std::string buffer_;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

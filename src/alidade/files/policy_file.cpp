@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/files/json_file.hpp"
-#include "alidade/files/policy_json.hpp"
-#include "alidade/files/text_file.hpp"
+#include "json_file.hpp"
+#include "policy_json.hpp"
+#include "text_file.hpp"
 
 namespace alidade {
 namespace {
@@ -34,7 +34,7 @@ void add_law(Cells& cells, const json& law, const Shape& shape, const std::strin
     Action a = 0;
     for (const json& value : law) {
         const std::string place = fmt::format("{}, probability of action {}", where, a++);
-        const double p = number(value, place);
+        const double p = detail::number(value, place);
         expects(p >= 0 && p <= 1 + 1e-9, "{}: is {}; must be from 0 to 1", place, p);
         cells.probabilities.push_back(p);
         sum += p;
@@ -47,7 +47,8 @@ void add_law(Cells& cells, const json& law, const Shape& shape, const std::strin
 Cells parse_cells(const json& rows, const Shape& shape, const std::string& file) {
     Cells cells;
     for (Step h = 0; h < shape.horizon; ++h) {
-        const json& row = list(rows[static_cast<std::size_t>(h)], fmt::format("{}: step {}", file, h));
+        const json& row =
+            detail::list(rows[static_cast<std::size_t>(h)], fmt::format("{}: step {}", file, h));
         expects(static_cast<Index>(row.size()) == shape.states,
                 "{}: step {} has {} cells; must have {}, one for each state", file, h, row.size(),
                 shape.states);
@@ -57,7 +58,7 @@ Cells parse_cells(const json& rows, const Shape& shape, const std::string& file)
             if (cell.is_array())
                 add_law(cells, cell, shape, where);
             else
-                add_action(cells, position(cell, shape.actions - 1, where + ", action"), shape);
+                add_action(cells, detail::position(cell, shape.actions - 1, where + ", action"), shape);
         }
     }
     return cells;
@@ -65,8 +66,8 @@ Cells parse_cells(const json& rows, const Shape& shape, const std::string& file)
 
 }  // namespace
 
-Policy policy_of(const json& rows, const Shape& shape, const std::string& file) {
-    list(rows, file + ": \"policy\"");
+Policy detail::policy_of(const json& rows, const Shape& shape, const std::string& file) {
+    detail::list(rows, file + ": \"policy\"");
     expects(static_cast<Index>(rows.size()) == shape.horizon,
             "{}: \"policy\" has {} rows; must have {}, one for each step", file, rows.size(), shape.horizon);
     Cells cells = parse_cells(rows, shape, file);
@@ -75,14 +76,14 @@ Policy policy_of(const json& rows, const Shape& shape, const std::string& file) 
 }
 
 Policy read_policy(const std::filesystem::path& path, const Shape& shape) {
-    return parse_policy(read_text(path), path.string(), shape);
+    return parse_policy(detail::read_text(path), path.string(), shape);
 }
 
 Policy parse_policy(std::string_view text, const std::string& file, const Shape& shape) {
     validate(shape);
-    const json document = parse_json(text, file);
-    check_object(document, {"policy"}, file);
-    return policy_of(member(document, "policy", file), shape, file);
+    const json document = detail::parse_json(text, file);
+    detail::check_object(document, {"policy"}, file);
+    return detail::policy_of(detail::member(document, "policy", file), shape, file);
 }
 
 void write_policy(const std::filesystem::path& path, const Policy& policy) {
@@ -101,7 +102,7 @@ void write_policy(const std::filesystem::path& path, const Policy& policy) {
         }
         text += fmt::format("  {}{}\n", row.dump(), h + 1 < shape.horizon ? "," : "");
     }
-    write_text(path, text + "]}\n");
+    detail::write_text(path, text + "]}\n");
 }
 
 }  // namespace alidade

@@ -6,10 +6,10 @@
 #include "alidade/model/policy.hpp"
 #include "alidade/model/shape.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// The policy of [[x for each state] for each step], x as in policy_file.hpp. Throws InvalidArgument,
 /// starting with `file`.
 Policy policy_of(const nlohmann::json& rows, const Shape& shape, const std::string& file);
 
-}  // namespace alidade
+}  // namespace alidade::detail

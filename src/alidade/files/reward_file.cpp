@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "alidade/error.hpp"
-#include "alidade/files/json_file.hpp"
-#include "alidade/files/npz.hpp"
-#include "alidade/files/text_file.hpp"
+#include "json_file.hpp"
+#include "npz.hpp"
+#include "text_file.hpp"
 
 namespace alidade {
 namespace {
@@ -31,28 +31,30 @@ struct Entry {
 };
 
 Entry parse_entry(const json& value, const Shape& shape, const std::string& where) {
-    check_object(value, {"state", "action", "step", "reward"}, where);
+    detail::check_object(value, {"state", "action", "step", "reward"}, where);
     Entry entry;
-    entry.state = position(member(value, "state", where), shape.states - 1, where + ", \"state\"");
+    entry.state =
+        detail::position(detail::member(value, "state", where), shape.states - 1, where + ", \"state\"");
     if (value.contains("action"))
-        entry.action = position(value["action"], shape.actions - 1, where + ", \"action\"");
-    if (value.contains("step")) entry.step = position(value["step"], shape.horizon - 1, where + ", \"step\"");
-    entry.reward = number(member(value, "reward", where), where + ", \"reward\"");
+        entry.action = detail::position(value["action"], shape.actions - 1, where + ", \"action\"");
+    if (value.contains("step"))
+        entry.step = detail::position(value["step"], shape.horizon - 1, where + ", \"step\"");
+    entry.reward = detail::number(detail::member(value, "reward", where), where + ", \"reward\"");
     return entry;
 }
 
 std::vector<Entry> parse_entries(const json& list_of_entries, const Shape& shape, const std::string& file) {
     std::vector<Entry> entries;
-    for (const json& value : list(list_of_entries, file + ": \"entries\""))
+    for (const json& value : detail::list(list_of_entries, file + ": \"entries\""))
         entries.push_back(parse_entry(value, shape, fmt::format("{}: entry {}", file, entries.size())));
     return entries;
 }
 
 RawReward parse_json_reward(std::string_view text, const std::string& file, const Shape& shape) {
-    const json document = parse_json(text, file);
-    check_object(document, {"default", "entries"}, file);
+    const json document = detail::parse_json(text, file);
+    detail::check_object(document, {"default", "entries"}, file);
     const double rest =
-        document.contains("default") ? number(document["default"], file + ": \"default\"") : 0;
+        document.contains("default") ? detail::number(document["default"], file + ": \"default\"") : 0;
     const auto entries =
         document.contains("entries") ? parse_entries(document["entries"], shape, file) : std::vector<Entry>{};
     const bool stationary =
@@ -78,9 +80,9 @@ RawReward parse_json_reward(std::string_view text, const std::string& file, cons
 }
 
 RawReward parse_npz_reward(std::string_view bytes, const std::string& file, const Shape& shape) {
-    NpzArrays arrays = parse_npz(bytes, file);
+    detail::NpzArrays arrays = detail::parse_npz(bytes, file);
     const std::string name = arrays.size() == 1 ? arrays.begin()->first : "reward";
-    const NpyArray& array = find_array(arrays, name, file);
+    const detail::NpyArray& array = detail::find_array(arrays, name, file);
     const std::vector<std::int64_t> all_steps{shape.states, shape.actions},
         by_step{shape.horizon, shape.states, shape.actions};
     expects(
@@ -154,7 +156,7 @@ void check_reward_extension(const std::filesystem::path& path) {
 ScaledReward read_reward(const std::filesystem::path& path, const Shape& shape,
                          const RewardOptions& options) {
     check_reward_extension(path);
-    return parse_reward(read_text(path), path, shape, options);
+    return parse_reward(detail::read_text(path), path, shape, options);
 }
 
 ScaledReward parse_reward(std::string_view bytes, const std::filesystem::path& path, const Shape& shape,
@@ -174,13 +176,13 @@ ScaledReward parse_reward(std::string_view bytes, const std::filesystem::path& p
 
 void write_reward(const std::filesystem::path& path, const Reward& reward) {
     check_reward_extension(path);
-    if (path.extension() == ".json") return write_text(path, format_reward(reward));
+    if (path.extension() == ".json") return detail::write_text(path, format_reward(reward));
     const Shape& shape = reward.shape();
     std::vector<std::int64_t> sizes{shape.states, shape.actions};
     if (!reward.stationary()) sizes.insert(sizes.begin(), shape.horizon);
-    NpzArrays arrays;
-    arrays.emplace("reward", NpyArray::of_reals(std::move(sizes), reward.values()));
-    write_npz(path, arrays);
+    detail::NpzArrays arrays;
+    arrays.emplace("reward", detail::NpyArray::of_reals(std::move(sizes), reward.values()));
+    detail::write_npz(path, arrays);
 }
 
 }  // namespace alidade

@@ -1,4 +1,4 @@
-#include "alidade/files/spool.hpp"
+#include "spool.hpp"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr std::size_t large_spool = std::size_t{1} << 20;
@@ -75,4 +75,4 @@ void Spool::read_exactly(void* bytes, std::size_t size) {
     }
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

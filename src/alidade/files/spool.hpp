@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Bytes whose number must be known before they can be written where they belong: in memory up to a mebibyte,
 /// then on disk, in a temporary file beside the output (which has the room for it, as /tmp may not) that has
@@ -53,4 +53,4 @@ private:
     bool reading_ = false;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

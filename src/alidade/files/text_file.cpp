@@ -1,4 +1,4 @@
-#include "alidade/files/text_file.hpp"
+#include "text_file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,7 +8,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 void check_readable(const std::filesystem::path& path) {
     std::error_code ignored;
@@ -58,4 +58,4 @@ void write_text(const std::filesystem::path& path, std::string_view bytes) {
             path.string(), std::generic_category().message(errno));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

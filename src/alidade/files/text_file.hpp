@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Throws InvalidArgument unless `path` is a file, or leads to one, that can be opened. Pipes and devices are
 /// refused without opening them.
@@ -24,4 +24,4 @@ bool read_line(std::istream& stream, std::string& line, std::string_view file);
 /// Replaces a file. Throws InvalidArgument with the path if it cannot be written.
 void write_text(const std::filesystem::path& path, std::string_view bytes);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/files/toml_section.hpp"
+#include "toml_section.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "alidade/error.hpp"
-#include "alidade/files/text_file.hpp"
-#include "alidade/files/toml_shield.hpp"
+#include "text_file.hpp"
+#include "toml_shield.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// A value for messages, shortened.
@@ -145,4 +145,4 @@ double toml_number(const toml::node& node, std::string_view where) {
     return value;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// A check inside toml++ that a malformed file has failed.
 struct TomlAssertion : std::logic_error {
@@ -12,7 +12,7 @@ constexpr void check_toml(bool ok, const char* what) {
     if (!ok) throw TomlAssertion(what);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail
 
 // The parser from the headers, not from the shared library, whose checks are fixed.
 #undef TOML_HEADER_ONLY
@@ -24,7 +24,7 @@ constexpr void check_toml(bool ok, const char* what) {
 #define ALIDADE_NDEBUG
 #undef NDEBUG
 #endif
-#define TOML_ASSERT(condition) ::alidade::check_toml(static_cast<bool>(condition), #condition)
+#define TOML_ASSERT(condition) ::alidade::detail::check_toml(static_cast<bool>(condition), #condition)
 #include <toml++/toml.h>
 #ifdef ALIDADE_NDEBUG
 #define NDEBUG
@@ -38,7 +38,7 @@ constexpr void check_toml(bool ok, const char* what) {
 #include <string_view>
 #include <vector>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Parses a TOML file. Throws InvalidArgument with path, line and column.
 toml::table read_toml(const std::filesystem::path& path);
@@ -84,4 +84,4 @@ private:
 /// A number that may be written as an integer. Throws InvalidArgument, starting with `where`, otherwise.
 double toml_number(const toml::node& node, std::string_view where);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/files/toml_shield.hpp"
+#include "toml_shield.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr std::uint32_t shift = 0xF0000;
@@ -85,4 +85,4 @@ std::string unshield(std::string_view text) {
     return result;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// The text with every character from U+0080 to U+FFFF moved up by 0xF0000, to where toml++ 3.3 does not look
 /// for blanks: its search runs into what it calls unreachable on some letters, outside strings above all
@@ -15,4 +15,4 @@ std::string shield(std::string_view text, std::string_view file);
 /// What was shielded, moved back.
 std::string unshield(std::string_view text);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/files/unpacked_text.hpp"
+#include "unpacked_text.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "alidade/error.hpp"
-#include "alidade/files/text_file.hpp"
+#include "text_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr std::int64_t spare_bytes = std::int64_t{1} << 26U;
@@ -86,4 +86,4 @@ UnpackedText::int_type UnpackedText::underflow() {
     return traits_type::to_int_type(*first);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

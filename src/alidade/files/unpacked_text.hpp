@@ -7,9 +7,9 @@
 #include <streambuf>
 #include <string>
 
-#include "alidade/files/archive_reader.hpp"
+#include "archive_reader.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Whether a file begins as gzip or xz does. False if it cannot be read.
 bool is_packed(const std::filesystem::path& path);
@@ -42,4 +42,4 @@ private:
     bool over_ = false;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/formats/affine_text.hpp"
+#include "affine_text.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 class Parser {
@@ -173,4 +173,4 @@ bool parse_number(std::string_view text, double& value) {
     return problem == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

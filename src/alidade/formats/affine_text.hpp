@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// constant + sum of coefficient * parameter; only the parameters that occur.
 struct Affine {
@@ -33,4 +33,4 @@ void append_affine(std::string& out, const double* coefficients, const std::vect
 /// A finite number that fills all of `text`; false otherwise.
 bool parse_number(std::string_view text, double& value);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,15 +1,15 @@
-#include "alidade/formats/cassandra_file.hpp"
+#include "cassandra_file.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <iterator>
 #include <set>
 
+#include "../files/pending_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/pending_file.hpp"
-#include "alidade/formats/identifier_names.hpp"
+#include "identifier_names.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// The shortest number that reads back as the same double, with a digit on both sides of a point: the
@@ -135,4 +135,4 @@ void write_cassandra(const std::filesystem::path& path, const ExplicitRows& rows
     file.commit();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

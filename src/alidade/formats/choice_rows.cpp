@@ -1,4 +1,4 @@
-#include "alidade/formats/choice_rows.hpp"
+#include "choice_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// A file can ask for the square of its length in coefficients; no more than 512 MiB of them.
@@ -149,4 +149,4 @@ void ChoiceRows::finish(std::string_view file) {
         for (ExplicitState& state : model_.states) state.upper.clear();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

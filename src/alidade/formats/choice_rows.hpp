@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/formats/affine_text.hpp"
+#include "affine_text.hpp"
 #include "alidade/formats/explicit_model.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Builds a model state by state as a DRN file names its parts: names of labels and actions get positions in
 /// the order in which they come, branches are sorted, and each choice is checked when it is complete, so that
@@ -56,4 +56,4 @@ private:
     std::size_t coefficients_ = 0;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,10 +1,10 @@
-#include "alidade/formats/explicit_kernel.hpp"
+#include "explicit_kernel.hpp"
 
 #include <algorithm>
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 bool has_start_state(const ExplicitModel& model) {
@@ -46,4 +46,4 @@ BaseKernel base_kernel_of(const ExplicitModel& model, std::string_view where) {
     return kernel;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

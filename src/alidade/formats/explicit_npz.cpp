@@ -1,14 +1,14 @@
-#include "alidade/formats/explicit_npz.hpp"
+#include "explicit_npz.hpp"
 
 #include <fmt/format.h>
 
+#include "../files/json_file.hpp"
+#include "../files/npz_writer.hpp"
+#include "../files/pending_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/json_file.hpp"
-#include "alidade/files/npz_writer.hpp"
-#include "alidade/files/pending_file.hpp"
-#include "alidade/formats/flat_model.hpp"
+#include "flat_model.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using nlohmann::json;
@@ -153,4 +153,4 @@ ExplicitModel explicit_from_arrays(NpzArrays arrays, std::string_view file, cons
     return assemble(flat, file, options);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/formats/flat_model.hpp"
+#include "flat_model.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 void check_offsets(const std::vector<std::int64_t>& offsets, std::size_t targets, std::string_view what,
@@ -222,4 +222,4 @@ void SpooledModel::add(const ExplicitState& row, Index state) {
     choice_rewards.append_values(std::span(row.choice_rewards));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "alidade/files/spool.hpp"
+#include "../files/spool.hpp"
 #include "alidade/formats/explicit_model.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// An explicit model as arrays over states, choices and branches, as UMB and npz keep it.
 struct FlatModel {
@@ -60,4 +60,4 @@ private:
     std::vector<bool> state_reward_used_, choice_reward_used_;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

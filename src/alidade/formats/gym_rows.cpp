@@ -1,4 +1,4 @@
-#include "alidade/formats/gym_rows.hpp"
+#include "gym_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 bool is_terminated(std::int64_t target) {
@@ -269,4 +269,4 @@ ExplicitModel GymRows::finish() {
     return std::move(model_);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -8,7 +8,7 @@
 
 #include "alidade/formats/explicit_model.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Builds the model of a P dictionary while its parts come in, states and choices in any order. What needs
 /// the whole file waits for finish(): how many states there are, and where terminated branches lead. Until
@@ -72,4 +72,4 @@ private:
     std::vector<std::pair<std::int64_t, double>> law_;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/formats/identifier_names.hpp"
+#include "identifier_names.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr std::string_view keywords[] = {"A",
@@ -94,4 +94,4 @@ std::vector<std::string> identifier_names(const std::vector<std::string>& names)
     return result;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "alidade/error.hpp"
-#include "alidade/formats/transition_intervals.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "transition_intervals.hpp"
 
 namespace alidade {
 namespace {
@@ -161,7 +161,7 @@ LayeredView::LayeredView(const TransitionModel& model, const LearnedMixture* lea
       options_(std::move(options)),
       own_labels_(labels_of(model_, options_).own) {
     if (options_.view == BranchKind::interval)
-        intervals_ = transition_intervals(*learned_, options_.exact_intervals, options_.threads);
+        intervals_ = detail::transition_intervals(*learned_, options_.exact_intervals, options_.threads);
     if (options_.view == BranchKind::parametric) affine_ = affine_entries(*learned_);
 }
 

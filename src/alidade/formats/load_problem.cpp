@@ -1,18 +1,19 @@
 #include <algorithm>
 #include <memory>
 
+#include "../files/csr_file.hpp"
+#include "../files/features_file.hpp"
+#include "../files/json_file.hpp"
+#include "../files/toml_section.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/csr_file.hpp"
-#include "alidade/files/features_file.hpp"
-#include "alidade/files/json_file.hpp"
 #include "alidade/files/reward_file.hpp"
-#include "alidade/files/toml_section.hpp"
-#include "alidade/formats/explicit_kernel.hpp"
-#include "alidade/formats/explicit_npz.hpp"
 #include "alidade/formats/model_formats.hpp"
 #include "alidade/formats/model_npz.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "explicit_kernel.hpp"
+#include "explicit_npz.hpp"
+#include "tabular_arrays.hpp"
 
 namespace alidade {
 namespace {
@@ -27,7 +28,7 @@ struct Document {
     fs::path file;
     toml::table table;
 
-    TomlSection root() const { return {table, file.string(), ""}; }
+    detail::TomlSection root() const { return {table, file.string(), ""}; }
     fs::path beside(const std::string& relative) const {
         return (file.parent_path() / relative).lexically_normal();
     }
@@ -46,13 +47,13 @@ Document open_document(std::string_view path_text) {
         fs::exists(path, ignored),
         "{}: there is no such problem; name a folder with a problem.toml, that file, or a `builtin:` problem",
         path.string());
-    Document document{path, read_toml(path)};
-    const TomlSection root = document.root();
+    Document document{path, detail::read_toml(path)};
+    const detail::TomlSection root = document.root();
     root.allow_only({"problem", "base", "features", "environment", "target", "reward"});
     root.section("problem").allow_only({"name", "horizon", "initial_state", "initial", "homogeneous",
                                         "misspecification", "state_names", "action_names"});
     if (root.has("environment")) {
-        const TomlSection environment = root.section("environment");
+        const detail::TomlSection environment = root.section("environment");
         environment.allow_only({"weights", "command"});
         expects(!(environment.has("weights") && environment.has("command")),
                 "{} has both 'weights' and 'command'; keep the one that is to be explored",
@@ -72,11 +73,12 @@ auto at_place(const std::string& where, const Make& make) {
 }
 
 /// A base model in NumPy arrays: a sparse matrix, dense transitions, or an explicit model.
-BaseKernel kernel_of_arrays(NpzArrays arrays, const std::string& file, const LoadOptions& options) {
+BaseKernel kernel_of_arrays(detail::NpzArrays arrays, const std::string& file, const LoadOptions& options) {
     if (arrays.contains("state_to_choices"))
-        return base_kernel_of(explicit_from_arrays(std::move(arrays), file, {options.normalise}), file);
+        return detail::base_kernel_of(
+            detail::explicit_from_arrays(std::move(arrays), file, {options.normalise}), file);
     if (arrays.contains("transitions")) {
-        TabularModel model = tabular_from_arrays(std::move(arrays), file);
+        TabularModel model = detail::tabular_from_arrays(std::move(arrays), file);
         expects(model.steps.size() == 1,
                 "{}: has the transitions of {} steps; a base model is one law for all steps", file,
                 model.steps.size());
@@ -84,10 +86,10 @@ BaseKernel kernel_of_arrays(NpzArrays arrays, const std::string& file, const Loa
     }
     const bool counted = arrays.contains("actions");
     const std::vector<std::int64_t> given =
-        counted ? find_array(arrays, "actions", file).integers : std::vector<std::int64_t>{};
+        counted ? detail::find_array(arrays, "actions", file).integers : std::vector<std::int64_t>{};
     expects(!counted || given.size() == 1, "{}: array 'actions' must be one integer", file);
     const Index actions = counted ? given[0] : 0;
-    BaseKernel kernel = csr_from_arrays(std::move(arrays), file);
+    BaseKernel kernel = detail::csr_from_arrays(std::move(arrays), file);
     expects(kernel.rows % kernel.columns == 0,
             "{}: shape is ({}, {}); rows must be a multiple of columns, (states*actions, states)", file,
             kernel.rows, kernel.columns);
@@ -95,11 +97,12 @@ BaseKernel kernel_of_arrays(NpzArrays arrays, const std::string& file, const Loa
             "{}: has {} rows for {} states and {} actions: the transitions of several steps; a base model is "
             "one law for all steps",
             file, kernel.rows, kernel.columns, actions);
-    if (options.normalise) normalise_rows(kernel);
+    if (options.normalise) detail::normalise_rows(kernel);
     return kernel;
 }
 
-BaseKernel load_kernel(const TomlSection& section, const Document& document, const LoadOptions& options) {
+BaseKernel load_kernel(const detail::TomlSection& section, const Document& document,
+                       const LoadOptions& options) {
     section.allow_only({"name", "file"});
     const fs::path path = document.beside(section.text("file"));
     const std::string file = path.string();
@@ -109,9 +112,9 @@ BaseKernel load_kernel(const TomlSection& section, const Document& document, con
             "and .json files: convert it",
             section.where("file"), file);
     BaseKernel kernel = path.extension() == ".npz"
-                            ? kernel_of_arrays(read_npz(path), file, options)
-                            : base_kernel_of(read_model(path, {options.normalise}), file);
-    validate_rows(kernel, kernel.rows / kernel.columns, file);
+                            ? kernel_of_arrays(detail::read_npz(path), file, options)
+                            : detail::base_kernel_of(read_model(path, {options.normalise}), file);
+    detail::validate_rows(kernel, kernel.rows / kernel.columns, file);
     const bool packed = path.extension() == ".gz" || path.extension() == ".xz";
     kernel.name = section.has("name") ? section.text("name") : (packed ? path.stem() : path).stem().string();
     return kernel;
@@ -120,7 +123,7 @@ BaseKernel load_kernel(const TomlSection& section, const Document& document, con
 SharedFeatures load_base(const Document& document, const LoadOptions& options) {
     std::vector<BaseKernel> kernels;
     std::string first;
-    for (const TomlSection& section : document.root().sections("base")) {
+    for (const detail::TomlSection& section : document.root().sections("base")) {
         kernels.push_back(load_kernel(section, document, options));
         const std::string file = document.beside(section.text("file")).string();
         if (first.empty()) first = file;
@@ -138,23 +141,23 @@ SharedFeatures load_base(const Document& document, const LoadOptions& options) {
 }
 
 SharedFeatures load_features(const Document& document, const LoadOptions& options) {
-    const TomlSection root = document.root();
+    const detail::TomlSection root = document.root();
     expects(root.has("base") != root.has("features"),
             "{}: has {} [[base]] and [features]; a problem needs exactly one of them", document.file.string(),
             root.has("base") ? "both" : "neither");
     if (root.has("base")) return load_base(document, options);
-    const TomlSection section = root.section("features");
+    const detail::TomlSection section = root.section("features");
     section.allow_only({"file", "norm_bound"});
     const double bound = section.real("norm_bound");
     expects(bound >= 1, "{} is {}; must be at least 1, since rows that sum to one need it",
             section.where("norm_bound"), bound);
     const fs::path path = document.beside(section.text("file"));
-    const SignedFeatures data = read_features(path, bound);
+    const SignedFeatures data = detail::read_features(path, bound);
     return at_place(path.string(),
                     [&] { return std::make_shared<const FeatureMap>(FeatureMap::from_features(data)); });
 }
 
-StartLaw load_start(const TomlSection& problem, Index states) {
+StartLaw load_start(const detail::TomlSection& problem, Index states) {
     expects(problem.has("initial_state") != problem.has("initial"),
             "{} has {} 'initial_state' and 'initial'; a problem needs exactly one of them", problem.where(),
             problem.has("initial") ? "both" : "neither");
@@ -168,13 +171,14 @@ StartLaw load_start(const TomlSection& problem, Index states) {
         const std::int64_t state = atom->get(0)->as_integer()->get();
         expects(state >= 0 && state < states, "{}: element {} names state {}; must be 0 to {}", where,
                 law.size(), state, states - 1);
-        const double p = toml_number(*atom->get(1), fmt::format("{}: probability of state {}", where, state));
+        const double p =
+            detail::toml_number(*atom->get(1), fmt::format("{}: probability of state {}", where, state));
         law.emplace_back(state, p);
     }
     return at_place(where, [&] { return StartLaw(std::move(law)); });
 }
 
-std::vector<std::string> load_names(const TomlSection& problem, std::string_view key, Index count) {
+std::vector<std::string> load_names(const detail::TomlSection& problem, std::string_view key, Index count) {
     if (!problem.has(key)) return {};
     std::vector<std::string> names = problem.texts(key);
     expects(static_cast<Index>(names.size()) == count, "{} has {} names; must have {} or be left out",
@@ -182,7 +186,7 @@ std::vector<std::string> load_names(const TomlSection& problem, std::string_view
     return names;
 }
 
-double load_misspecification(const TomlSection& problem) {
+double load_misspecification(const detail::TomlSection& problem) {
     if (!problem.has("misspecification")) return 0;
     const double zeta = problem.real("misspecification");
     expects(zeta >= 0 && zeta < 1, "{} is {}; must be at least 0 and less than 1",
@@ -191,29 +195,30 @@ double load_misspecification(const TomlSection& problem) {
 }
 
 Matrix load_truth(const fs::path& path, Index rows, Index features, bool homogeneous) {
-    const nlohmann::json document = read_json(path);
+    const nlohmann::json document = detail::read_json(path);
     const std::string file = path.string();
-    check_object(document, {"weights"}, file);
-    const auto& steps = list(member(document, "weights", file), file + ": \"weights\"");
+    detail::check_object(document, {"weights"}, file);
+    const auto& steps = detail::list(detail::member(document, "weights", file), file + ": \"weights\"");
     expects(static_cast<Index>(steps.size()) == rows, "{}: \"weights\" has {} rows; must have {}, {}", file,
             steps.size(), rows, homogeneous ? "as the problem is homogeneous" : "one for each step");
     Matrix weights(rows, features);
     for (Index h = 0; h < rows; ++h) {
         const std::string where = fmt::format("{}: weights of step {}", file, h);
-        const auto& row = list(steps[static_cast<std::size_t>(h)], where);
+        const auto& row = detail::list(steps[static_cast<std::size_t>(h)], where);
         expects(static_cast<Index>(row.size()) == features,
                 "{}: has {} numbers; must have {}, one for each base model or feature", where, row.size(),
                 features);
         for (Index i = 0; i < features; ++i)
-            weights(h, i) = number(row[static_cast<std::size_t>(i)], fmt::format("{}, number {}", where, i));
+            weights(h, i) =
+                detail::number(row[static_cast<std::size_t>(i)], fmt::format("{}, number {}", where, i));
     }
     return weights;
 }
 
-ProblemTarget load_target(const TomlSection& root, Index horizon) {
+ProblemTarget load_target(const detail::TomlSection& root, Index horizon) {
     ProblemTarget target;
     if (!root.has("target")) return target;
-    const TomlSection section = root.section("target");
+    const detail::TomlSection section = root.section("target");
     section.allow_only({"epsilon", "delta", "episodes"});
     if (section.has("epsilon")) {
         target.epsilon = section.real("epsilon");
@@ -232,7 +237,7 @@ ProblemTarget load_target(const TomlSection& root, Index horizon) {
 
 std::vector<NamedReward> load_rewards(const Document& document, const Shape& shape) {
     std::vector<NamedReward> rewards;
-    for (const TomlSection& section : document.root().sections("reward")) {
+    for (const detail::TomlSection& section : document.root().sections("reward")) {
         section.allow_only({"name", "meaning", "file"});
         rewards.push_back({section.text("name"), section.has("meaning") ? section.text("meaning") : "",
                            read_reward(document.beside(section.text("file")), shape).reward});
@@ -245,7 +250,7 @@ std::vector<NamedReward> load_rewards(const Document& document, const Shape& sha
 Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
     if (is_builtin(path_or_uri)) return make_builtin(path_or_uri);
     const Document document = open_document(path_or_uri);
-    const TomlSection root = document.root(), problem = root.section("problem");
+    const detail::TomlSection root = document.root(), problem = root.section("problem");
     ProblemDescription parts;
     parts.name = problem.text("name");
     parts.horizon = problem.integer("horizon", 1, largest_size);
@@ -272,7 +277,7 @@ std::vector<std::string> environment_command(std::string_view path_or_uri) {
     if (is_builtin(path_or_uri)) return {};
     const Document document = open_document(path_or_uri);
     if (!document.root().has("environment")) return {};
-    const TomlSection environment = document.root().section("environment");
+    const detail::TomlSection environment = document.root().section("environment");
     if (!environment.has("command")) return {};
     std::vector<std::string> command = environment.texts("command");
     expects(!command.empty(), "{} is empty; must start with a program", environment.where("command"));

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "alidade/error.hpp"
-#include "alidade/formats/cassandra_file.hpp"
-#include "alidade/formats/drn_file.hpp"
-#include "alidade/formats/explicit_npz.hpp"
-#include "alidade/formats/gym_file.hpp"
-#include "alidade/formats/identifier_names.hpp"
-#include "alidade/formats/prism_file.hpp"
-#include "alidade/formats/umb_file.hpp"
-#include "alidade/spec/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
+#include "cassandra_file.hpp"
+#include "drn_file.hpp"
+#include "explicit_npz.hpp"
+#include "gym_file.hpp"
+#include "identifier_names.hpp"
+#include "prism_file.hpp"
+#include "umb_file.hpp"
 
 namespace alidade {
 namespace {
@@ -110,8 +110,8 @@ std::string umb_usage(const WrittenModel& model) {
 }
 
 std::string prism_usage(WrittenModel model) {
-    model.header.rewards = identifier_names(model.header.rewards);
-    model.header.labels = identifier_names(model.header.labels);
+    model.header.rewards = detail::identifier_names(model.header.rewards);
+    model.header.labels = detail::identifier_names(model.header.labels);
     return fmt::format("prism -importmodel {} -{} -ex -pf {}\n",
                        shell_path(path(model.path).replace_extension().string() + ".all"),
                        model.header.kind == BranchKind::interval ? "imdp" : "mdp",
@@ -165,10 +165,11 @@ const std::vector<ModelFormat>& model_formats() {
          .reads = {std::begin(every_kind), std::end(every_kind)},
          .write =
              [](const path& file, const ExplicitRows& rows) {
-                 write_drn(file, rows);
+                 detail::write_drn(file, rows);
                  return std::vector{file};
              },
-         .read = [](const path& file, const ModelReadOptions& options) { return read_drn(file, options); },
+         .read = [](const path& file,
+                    const ModelReadOptions& options) { return detail::read_drn(file, options); },
          .usage = drn_usage},
         {.name = "gym",
          .extensions = {".json"},
@@ -177,10 +178,11 @@ const std::vector<ModelFormat>& model_formats() {
          .reads = {BranchKind::point},
          .write =
              [](const path& file, const ExplicitRows& rows) {
-                 write_gym(file, rows);
+                 detail::write_gym(file, rows);
                  return std::vector{file};
              },
-         .read = [](const path& file, const ModelReadOptions& options) { return read_gym(file, options); },
+         .read = [](const path& file,
+                    const ModelReadOptions& options) { return detail::read_gym(file, options); },
          .usage = gym_usage},
         {.name = "umb",
          .extensions = {".umb"},
@@ -189,26 +191,30 @@ const std::vector<ModelFormat>& model_formats() {
          .reads = {BranchKind::point, BranchKind::interval},
          .write =
              [](const path& file, const ExplicitRows& rows) {
-                 write_umb(file, rows);
+                 detail::write_umb(file, rows);
                  return std::vector{file};
              },
-         .read = [](const path& file, const ModelReadOptions& options) { return read_umb(file, options); },
+         .read = [](const path& file,
+                    const ModelReadOptions& options) { return detail::read_umb(file, options); },
          .usage = umb_usage},
         {.name = "prism",
          .extensions = {".tra"},
          .summary = "PRISM's explicit files: transitions, states, labels, rewards",
          .writes = {BranchKind::point, BranchKind::interval},
          .reads = {BranchKind::point, BranchKind::interval},
-         .write = [](const path& file, const ExplicitRows& rows) { return write_prism(file, rows); },
-         .read = [](const path& file, const ModelReadOptions& options) { return read_prism(file, options); },
+         .write = [](const path& file, const ExplicitRows& rows) { return detail::write_prism(file, rows); },
+         .read = [](const path& file,
+                    const ModelReadOptions& options) { return detail::read_prism(file, options); },
          .usage = prism_usage},
         {.name = "storm-explicit",
          .extensions = {".tra"},  // read as `prism`, which comes first and knows both
          .summary = "Storm's explicit files, which differ from PRISM's; read by storm --explicit and stormpy",
          .writes = {BranchKind::point},
          .reads = {},
-         .write = [](const path& file,
-                     const ExplicitRows& rows) { return write_prism(file, rows, PrismDialect::storm); },
+         .write =
+             [](const path& file, const ExplicitRows& rows) {
+                 return detail::write_prism(file, rows, detail::PrismDialect::storm);
+             },
          .read = {},
          .usage = storm_explicit_usage},
         {.name = "npz",
@@ -218,11 +224,11 @@ const std::vector<ModelFormat>& model_formats() {
          .reads = {std::begin(every_kind), std::end(every_kind)},
          .write =
              [](const path& file, const ExplicitRows& rows) {
-                 write_explicit_npz(file, rows);
+                 detail::write_explicit_npz(file, rows);
                  return std::vector{file};
              },
          .read = [](const path& file,
-                    const ModelReadOptions& options) { return read_explicit_npz(file, options); },
+                    const ModelReadOptions& options) { return detail::read_explicit_npz(file, options); },
          .usage = npz_usage},
         {.name = "cassandra",
          .extensions = {".MDP", ".POMDP"},
@@ -232,7 +238,7 @@ const std::vector<ModelFormat>& model_formats() {
          .reads = {},
          .write =
              [](const path& file, const ExplicitRows& rows) {
-                 write_cassandra(file, rows, {.observations = file.extension() == ".POMDP"});
+                 detail::write_cassandra(file, rows, {.observations = file.extension() == ".POMDP"});
                  return std::vector{file};
              },
          .read = {},

@@ -5,27 +5,32 @@
 #include <cmath>
 #include <limits>
 
+#include "../files/csr_file.hpp"
+#include "../files/npz_writer.hpp"
+#include "../files/pending_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/csr_file.hpp"
-#include "alidade/files/npz_writer.hpp"
-#include "alidade/files/pending_file.hpp"
+#include "tabular_arrays.hpp"
 
 namespace alidade {
 namespace {
 
 constexpr std::string_view reward_prefix = "rewards_";
 
+detail::NpzCompression compression_of(const ModelNpzOptions& options) {
+    return options.compressed ? detail::NpzCompression::deflated : detail::NpzCompression::stored;
+}
+
 Index stored_steps(const TransitionModel& model) {
     return model.homogeneous() ? 1 : model.shape().horizon;
 }
 
-void write_surroundings(NpzWriter& out, const TransitionModel& model, std::span<const NamedReward> rewards,
-                        const std::string& path) {
+void write_surroundings(detail::NpzWriter& out, const TransitionModel& model,
+                        std::span<const NamedReward> rewards, const std::string& path) {
     const Shape& shape = model.shape();
-    out.add("horizon", NpyArray::of_integers({}, {shape.horizon}));
+    out.add("horizon", detail::NpyArray::of_integers({}, {shape.horizon}));
     std::vector<double> start(at(shape.states), 0.0);
     for (const auto& [state, probability] : model.start().atoms()) start[at(state)] += probability;
-    out.add("start", NpyArray::of_reals({shape.states}, std::move(start)));
+    out.add("start", detail::NpyArray::of_reals({shape.states}, std::move(start)));
     for (const NamedReward& named : rewards) {
         expects(named.reward.shape() == shape, "{}: reward '{}' is for {} states, {} actions and {} steps",
                 path, named.name, named.reward.shape().states, named.reward.shape().actions,
@@ -37,11 +42,11 @@ void write_surroundings(NpzWriter& out, const TransitionModel& model, std::span<
     }
 }
 
-Index one_integer(const NpzArrays& arrays, std::string_view name, std::string_view file) {
-    const NpyArray& array = find_array(arrays, name, file);
+Index one_integer(const detail::NpzArrays& arrays, std::string_view name, std::string_view file) {
+    const detail::NpyArray& array = detail::find_array(arrays, name, file);
     constexpr std::int64_t most = 0x7fffffff;
-    expects(array.kind() == NpyKind::integer && array.integers.size() == 1 && array.integers[0] >= 1 &&
-                array.integers[0] <= most,
+    expects(array.kind() == detail::NpyKind::integer && array.integers.size() == 1 &&
+                array.integers[0] >= 1 && array.integers[0] <= most,
             "{}: array '{}' has type '{}' and shape ({}); it must be one integer from 1 to {}", file, name,
             array.dtype, fmt::join(array.shape, ", "), most);
     return array.integers[0];
@@ -57,10 +62,10 @@ BaseKernel slice(const BaseKernel& all, Index first, Index count) {
     return part;
 }
 
-BaseKernel kernel_of_dense(NpzArrays& arrays, std::string_view file) {
-    const NpyArray& array = find_array(arrays, "transitions", file);
+BaseKernel kernel_of_dense(detail::NpzArrays& arrays, std::string_view file) {
+    const detail::NpyArray& array = detail::find_array(arrays, "transitions", file);
     const std::vector<std::int64_t> shape = array.shape;
-    expects(array.kind() == NpyKind::real && (shape.size() == 3 || shape.size() == 4) &&
+    expects(array.kind() == detail::NpyKind::real && (shape.size() == 3 || shape.size() == 4) &&
                 shape[shape.size() - 3] == shape.back() && !array.reals.empty(),
             "{}: array 'transitions' has type '{}' and shape ({}); it must be doubles of shape (states, "
             "actions, states) or (steps, states, actions, states)",
@@ -83,10 +88,11 @@ BaseKernel kernel_of_dense(NpzArrays& arrays, std::string_view file) {
 }
 
 /// Sizes of a model whose transitions of all steps are in `kernel`; `steps` says how many they are.
-Shape shape_of(const NpzArrays& arrays, const BaseKernel& kernel, Index& steps, std::string_view file) {
+Shape shape_of(const detail::NpzArrays& arrays, const BaseKernel& kernel, Index& steps,
+               std::string_view file) {
     Shape shape{kernel.columns, 0, 0};
     if (arrays.contains("transitions")) {
-        const auto& sizes = find_array(arrays, "transitions", file).shape;
+        const auto& sizes = detail::find_array(arrays, "transitions", file).shape;
         shape.actions = sizes[sizes.size() - 2];
         steps = sizes.size() == 4 ? sizes[0] : 1;
     } else {
@@ -108,15 +114,15 @@ Shape shape_of(const NpzArrays& arrays, const BaseKernel& kernel, Index& steps, 
     return shape;
 }
 
-std::vector<double> start_of(NpzArrays& arrays, Index states, std::string_view file) {
+std::vector<double> start_of(detail::NpzArrays& arrays, Index states, std::string_view file) {
     if (!arrays.contains("start")) {
         std::vector<double> start(at(states), 0.0);
         start[0] = 1;
         return start;
     }
-    expects(find_array(arrays, "start", file).shape == std::vector<std::int64_t>{states},
+    expects(detail::find_array(arrays, "start", file).shape == std::vector<std::int64_t>{states},
             "{}: array 'start' has shape ({}); it must be ({}), one probability for each state", file,
-            fmt::join(find_array(arrays, "start", file).shape, ", "), states);
+            fmt::join(detail::find_array(arrays, "start", file).shape, ", "), states);
     std::vector<double> start =
         std::move(arrays.find("start")->second).take_reals(fmt::format("{}: array 'start'", file));
     double sum = 0;
@@ -130,7 +136,7 @@ std::vector<double> start_of(NpzArrays& arrays, Index states, std::string_view f
     return start;
 }
 
-std::vector<NamedReward> rewards_of(NpzArrays& arrays, const Shape& shape, std::string_view file) {
+std::vector<NamedReward> rewards_of(detail::NpzArrays& arrays, const Shape& shape, std::string_view file) {
     const std::vector<std::int64_t> all_steps{shape.states, shape.actions},
         by_step{shape.horizon, shape.states, shape.actions};
     std::vector<NamedReward> rewards;
@@ -163,8 +169,8 @@ void write_dense_npz(const std::filesystem::path& path, const TransitionModel& m
             "write the sparse layout",
             path.string(), steps, shape.states, shape.actions, shape.states, bytes / (1 << 30),
             static_cast<double>(options.largest_dense) / (1 << 30));
-    PendingFile file(path);
-    NpzWriter out(file.path(), options.compression);
+    detail::PendingFile file(path);
+    detail::NpzWriter out(file.path(), compression_of(options));
     std::vector<std::int64_t> sizes{shape.states, shape.actions, shape.states};
     if (!model.homogeneous()) sizes.insert(sizes.begin(), shape.horizon);
     out.begin("transitions", "<f8", sizes);
@@ -192,10 +198,10 @@ void write_csr_npz(const std::filesystem::path& path, const TransitionModel& mod
         for (const double p : model.probabilities(h)) stored += p != 0 ? 1 : 0;
     constexpr std::int64_t narrow = std::numeric_limits<std::int32_t>::max();
     const char* const width = stored <= narrow && rows < narrow ? "<i4" : "<i8";
-    PendingFile file(path);
-    NpzWriter out(file.path(), options.compression);
-    out.add("format", NpyArray::of_text("csr"));
-    out.add("shape", NpyArray::of_integers({2}, {rows, shape.states}));
+    detail::PendingFile file(path);
+    detail::NpzWriter out(file.path(), compression_of(options));
+    out.add("format", detail::NpyArray::of_text("csr"));
+    out.add("shape", detail::NpyArray::of_integers({2}, {rows, shape.states}));
     out.begin("data", "<f8", {stored});
     for (Step h = 0; h < steps; ++h)
         for (const double p : model.probabilities(h))
@@ -218,28 +224,28 @@ void write_csr_npz(const std::filesystem::path& path, const TransitionModel& mod
             out.push_integer(position);
         }
     out.end();
-    out.add("actions", NpyArray::of_integers({}, {shape.actions}));
+    out.add("actions", detail::NpyArray::of_integers({}, {shape.actions}));
     write_surroundings(out, model, rewards, path.string());
     out.close();
     file.commit();
 }
 
 TabularModel read_tabular_npz(const std::filesystem::path& path) {
-    return tabular_from_arrays(read_npz(path), path.string());
+    return detail::tabular_from_arrays(detail::read_npz(path), path.string());
 }
 
-TabularModel tabular_from_arrays(NpzArrays arrays, std::string_view file) {
+TabularModel detail::tabular_from_arrays(detail::NpzArrays arrays, std::string_view file) {
     const bool dense = arrays.contains("transitions");
     expects(dense || arrays.contains("format"),
             "{}: has neither an array 'transitions' nor a sparse matrix ('format', 'data', ...)", file);
-    const BaseKernel all = dense ? kernel_of_dense(arrays, file) : csr_from_arrays(arrays, file);
+    const BaseKernel all = dense ? kernel_of_dense(arrays, file) : detail::csr_from_arrays(arrays, file);
     TabularModel model;
     Index steps = 1;
     model.shape = shape_of(arrays, all, steps, file);
     for (Index h = 0; h < steps; ++h) {
         model.steps.push_back(slice(all, h * model.shape.pairs(), model.shape.pairs()));
-        validate_rows(model.steps.back(), model.shape.actions,
-                      steps == 1 ? std::string(file) : fmt::format("{}: step {}", file, h));
+        detail::validate_rows(model.steps.back(), model.shape.actions,
+                              steps == 1 ? std::string(file) : fmt::format("{}: step {}", file, h));
     }
     model.start = start_of(arrays, model.shape.states, file);
     model.rewards = rewards_of(arrays, model.shape, file);

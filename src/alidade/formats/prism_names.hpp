@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// The file of a model in PRISM's explicit format that has another extension than `tra`: "m.lab" beside
 /// "m.tra"; for reward structure `position` of several, "m1.srew", "m2.srew", ...
@@ -14,4 +14,4 @@ inline std::filesystem::path prism_part(const std::filesystem::path& tra, const 
     return tra.parent_path() / (tra.stem().string() + number + extension);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,14 +1,14 @@
-#include "alidade/formats/prism_parts.hpp"
+#include "prism_parts.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <limits>
 #include <map>
 
+#include "../files/line_reader.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/line_reader.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 // Rewards are kept for every structure, state and choice, whatever the files leave out.
@@ -216,4 +216,4 @@ void read_prism_rewards(const PrismTexts& texts, std::string_view name, const Pr
     }
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

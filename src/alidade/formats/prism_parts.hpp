@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "alidade/formats/explicit_model.hpp"
-#include "alidade/formats/prism_file.hpp"
+#include "prism_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// What the first line of a .tra text says about all of a model's files.
 struct PrismLayout {
@@ -28,4 +28,4 @@ void read_prism_labels(std::string_view text, std::string_view name, ExplicitMod
 void read_prism_rewards(const PrismTexts& texts, std::string_view name, const PrismLayout& layout,
                         ExplicitModel& model);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -8,14 +8,14 @@
 #include <sstream>
 #include <utility>
 
+#include "../files/text_file.hpp"
+#include "../files/unpacked_text.hpp"
+#include "affine_text.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/text_file.hpp"
-#include "alidade/files/unpacked_text.hpp"
-#include "alidade/formats/affine_text.hpp"
-#include "alidade/formats/choice_rows.hpp"
-#include "alidade/formats/drn_file.hpp"
+#include "choice_rows.hpp"
+#include "drn_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 std::string_view trimmed_line(std::string_view text) {
@@ -336,4 +336,4 @@ ExplicitModel parse_drn(std::string_view text, std::string_view file, const Mode
     return Reader(stream, file, options).read();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

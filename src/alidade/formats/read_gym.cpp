@@ -6,13 +6,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "../files/json_file.hpp"
+#include "../files/text_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/json_file.hpp"
-#include "alidade/files/text_file.hpp"
-#include "alidade/formats/gym_file.hpp"
-#include "alidade/formats/gym_rows.hpp"
+#include "gym_file.hpp"
+#include "gym_rows.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using nlohmann::json;
@@ -335,4 +335,4 @@ ExplicitModel read_gym(const std::filesystem::path& path, const ModelReadOptions
     return complete(events, file, options);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

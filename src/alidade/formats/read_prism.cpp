@@ -3,15 +3,15 @@
 #include <limits>
 #include <map>
 
+#include "../files/line_reader.hpp"
+#include "../files/text_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/line_reader.hpp"
-#include "alidade/files/text_file.hpp"
-#include "alidade/formats/flat_model.hpp"
-#include "alidade/formats/prism_file.hpp"
-#include "alidade/formats/prism_names.hpp"
-#include "alidade/formats/prism_parts.hpp"
+#include "flat_model.hpp"
+#include "prism_file.hpp"
+#include "prism_names.hpp"
+#include "prism_parts.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -215,4 +215,4 @@ ExplicitModel read_prism(const fs::path& path, const ModelReadOptions& options) 
     return parse_prism(texts, name.replace_extension().string(), options);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

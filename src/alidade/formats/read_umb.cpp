@@ -4,15 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "../files/archive_file.hpp"
+#include "../files/json_file.hpp"
+#include "../files/text_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/archive_file.hpp"
-#include "alidade/files/json_file.hpp"
-#include "alidade/files/text_file.hpp"
-#include "alidade/formats/flat_model.hpp"
-#include "alidade/formats/umb_file.hpp"
-#include "alidade/formats/umb_members.hpp"
+#include "flat_model.hpp"
+#include "umb_file.hpp"
+#include "umb_members.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using nlohmann::json;
@@ -360,4 +360,4 @@ ExplicitModel read_umb(const std::filesystem::path& path, const ModelReadOptions
     return parse_umb(read_text(path), path.string(), options);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

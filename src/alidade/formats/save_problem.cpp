@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "../files/csr_file.hpp"
+#include "../files/features_file.hpp"
+#include "../files/text_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/csr_file.hpp"
-#include "alidade/files/features_file.hpp"
 #include "alidade/files/reward_file.hpp"
-#include "alidade/files/text_file.hpp"
 #include "alidade/formats/problem_folder.hpp"
 
 namespace alidade {
@@ -107,7 +107,7 @@ std::string problem_section(const ProblemDescription& parts) {
 
 std::string save_features(const FeatureMap& features, const fs::path& folder) {
     if (features.kind() == FeatureKind::general) {
-        write_features(folder / "features.npz", features);
+        detail::write_features(folder / "features.npz", features);
         return fmt::format("\n[features]\nfile = \"features.npz\"\nnorm_bound = {}\n",
                            float_text(features.norm_bound()));
     }
@@ -118,7 +118,7 @@ std::string save_features(const FeatureMap& features, const fs::path& folder) {
         const BaseKernel kernel = features.base_kernel(i);
         const std::string file =
             fmt::format("base/{}.npz", files.make(kernel.name, fmt::format("base-{}", i)));
-        write_csr(folder / file, kernel);
+        detail::write_csr(folder / file, kernel);
         text += fmt::format("\n[[base]]\nname = {}\nfile = \"{}\"\n", quoted(kernel.name), file);
     }
     return text;
@@ -131,7 +131,7 @@ std::string save_truth(const Matrix& truth, const fs::path& folder) {
         for (Index i = 0; i < truth.cols(); ++i) row.push_back(truth(h, i));
         text += fmt::format("  {}{}\n", row.dump(), h + 1 < truth.rows() ? "," : "");
     }
-    write_text(folder / "truth.json", text + "]}\n");
+    detail::write_text(folder / "truth.json", text + "]}\n");
     return "\n[environment]\nweights = \"truth.json\"\n";
 }
 
@@ -167,7 +167,7 @@ void save_problem(const Problem& problem, const fs::path& folder) {
     if (parts.truth) text += save_truth(*parts.truth, folder);
     text += target_section(parts.target);
     text += save_rewards(parts.rewards, folder);
-    write_text(folder / "problem.toml", text);
+    detail::write_text(folder / "problem.toml", text);
 }
 
 }  // namespace alidade

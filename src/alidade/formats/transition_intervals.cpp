@@ -1,12 +1,12 @@
-#include "alidade/formats/transition_intervals.hpp"
+#include "transition_intervals.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 
-#include "alidade/model/parallel.hpp"
+#include "../model/parallel.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// Bounds of theta . direction over a set.
@@ -53,7 +53,7 @@ std::vector<Interval> transition_intervals(const LearnedMixture& learned, bool e
         const Bounds bounds(learned.sets()[k], exact);
         const auto point = learned.model().probabilities(static_cast<Step>(k));
         Interval* const out = intervals.data() + k * static_cast<std::size_t>(entries);
-        detail::in_chunks(entries, 64, threads, [&](Index first, Index last) {
+        in_chunks(entries, 64, threads, [&](Index first, Index last) {
             for (Index e = first; e < last; ++e) {
                 const Interval range = bounds.of(features.phi(e));
                 const double p = std::min(point[static_cast<std::size_t>(e)], 1.0);
@@ -65,4 +65,4 @@ std::vector<Interval> transition_intervals(const LearnedMixture& learned, bool e
     return intervals;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,13 +2,13 @@
 
 #include <string_view>
 
-#include "alidade/files/archive_file.hpp"
+#include "../files/archive_file.hpp"
 #include "alidade/formats/explicit_model.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// The model in the members of a UMB archive.
 ExplicitModel model_of_members(const ArchiveMembers& members, std::string_view file,
                                const ModelReadOptions& options = {});
 
-}  // namespace alidade
+}  // namespace alidade::detail

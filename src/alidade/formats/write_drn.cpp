@@ -4,12 +4,12 @@
 #include <iterator>
 #include <set>
 
+#include "../files/pending_file.hpp"
+#include "affine_text.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/pending_file.hpp"
-#include "alidade/formats/affine_text.hpp"
-#include "alidade/formats/drn_file.hpp"
+#include "drn_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 bool is_blank(char letter) {
@@ -150,4 +150,4 @@ void write_drn(const std::filesystem::path& path, const ExplicitRows& rows, cons
     Writer(path, rows, options).write();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "../files/pending_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/pending_file.hpp"
-#include "alidade/formats/gym_file.hpp"
+#include "gym_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 bool stays_for_nothing(const ExplicitState& row, Index state) {
@@ -84,4 +84,4 @@ void write_gym(const std::filesystem::path& path, const ExplicitRows& rows) {
     file.commit();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

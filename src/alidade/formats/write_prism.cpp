@@ -3,14 +3,14 @@
 #include <iterator>
 #include <memory>
 
+#include "../files/pending_file.hpp"
+#include "../files/spool.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/pending_file.hpp"
-#include "alidade/files/spool.hpp"
-#include "alidade/formats/identifier_names.hpp"
-#include "alidade/formats/prism_file.hpp"
-#include "alidade/formats/prism_names.hpp"
+#include "identifier_names.hpp"
+#include "prism_file.hpp"
+#include "prism_names.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,4 +203,4 @@ std::vector<fs::path> write_prism(const fs::path& path, const ExplicitRows& rows
     return files;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

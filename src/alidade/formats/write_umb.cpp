@@ -2,13 +2,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "../files/archive_file.hpp"
+#include "../files/pending_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/archive_file.hpp"
-#include "alidade/files/pending_file.hpp"
-#include "alidade/formats/flat_model.hpp"
-#include "alidade/formats/umb_file.hpp"
+#include "flat_model.hpp"
+#include "umb_file.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using nlohmann::ordered_json;
@@ -249,4 +249,4 @@ void write_umb(const std::filesystem::path& path, const ExplicitRows& rows, UmbC
     file.commit();
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

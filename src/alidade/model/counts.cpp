@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "alidade/error.hpp"
-#include "alidade/model/impossible_transition.hpp"
 
 namespace alidade {
 

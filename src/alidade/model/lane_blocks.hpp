@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "alidade/model/lanes.hpp"
 #include "alidade/model/successor_map.hpp"
 #include "alidade/types.hpp"
+#include "lanes.hpp"
 
 namespace alidade::detail {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "alidade/error.hpp"
-#include "alidade/model/episode.hpp"
+#include "alidade/model/counts.hpp"
 
 namespace alidade {
 

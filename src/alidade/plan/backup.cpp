@@ -1,8 +1,8 @@
-#include "alidade/plan/backup.hpp"
+#include "backup.hpp"
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 void expect_same_shape(const Shape& model, const Shape& other, const char* what) {
     expects(model == other, "the {} is for {} states, {} actions and horizon {}, the model has {}, {} and {}",
@@ -39,4 +39,4 @@ void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, 
     }
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -6,7 +6,7 @@
 #include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// sum over the entries of a pair of probability times value of the target, in the order of entries.
 /// The arrays are those of all entries (probabilities, targets) and of all states (value).
@@ -35,4 +35,4 @@ struct StateRange {
 /// The fewest pairs that are worth a chunk of a planner's sweep: a pair takes some ten nanoseconds.
 constexpr Index pairs_a_backup = 1024;
 
-}  // namespace alidade
+}  // namespace alidade::detail

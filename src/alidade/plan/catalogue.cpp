@@ -3,16 +3,16 @@
 #include <optional>
 #include <utility>
 
+#include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
-#include "alidade/plan/linear_program.hpp"
-#include "alidade/plan/lookahead.hpp"
 #include "alidade/plan/planner.hpp"
-#include "alidade/plan/policy_iteration.hpp"
-#include "alidade/plan/rollout.hpp"
-#include "alidade/plan/uct.hpp"
-#include "alidade/spec/nearest_name.hpp"
 #include "alidade/spec/request.hpp"
+#include "linear_program.hpp"
+#include "lookahead.hpp"
+#include "policy_iteration.hpp"
+#include "rollout.hpp"
+#include "uct.hpp"
 
 namespace alidade {
 namespace {
@@ -71,7 +71,7 @@ PlannerEntry policy_iteration_entry() {
             [](const RequestArguments& arguments) {
                 return from_named(arguments.text("start"),
                                   [sweeps = arguments.integer("sweeps")](Policy start) {
-                                      return PolicyIterationPlanner(std::move(start), sweeps);
+                                      return detail::PolicyIterationPlanner(std::move(start), sweeps);
                                   });
             }};
 }
@@ -88,10 +88,10 @@ PlannerEntry uct_entry() {
               .maximum = 1e6},
              integer("seed", "1", 0, 9e15, "the same seed gives the same policy")},
             [](const RequestArguments& arguments) {
-                return std::make_unique<UctPlanner>(
-                    UctOptions{.simulations = arguments.integer("simulations"),
-                               .exploration = arguments.real("exploration"),
-                               .seed = static_cast<std::uint64_t>(arguments.integer("seed"))});
+                return std::make_unique<detail::UctPlanner>(
+                    detail::UctOptions{.simulations = arguments.integer("simulations"),
+                                       .exploration = arguments.real("exploration"),
+                                       .seed = static_cast<std::uint64_t>(arguments.integer("seed"))});
             }};
 }
 
@@ -103,7 +103,7 @@ PlannerEntry rollout_entry() {
                             "the policy to improve: random actions, or always the first action")},
             [](const RequestArguments& arguments) {
                 return from_named(arguments.text("base"), [depth = arguments.integer("depth")](Policy base) {
-                    return RolloutPlanner(depth, std::move(base));
+                    return detail::RolloutPlanner(depth, std::move(base));
                 });
             }};
 }
@@ -119,7 +119,7 @@ const std::vector<PlannerEntry>& planners() {
         {"linear-program",
          "The linear program over occupancies, by the simplex method; exact up to the accuracy it proves.",
          {},
-         [](const RequestArguments&) { return std::make_unique<LinearProgramPlanner>(); }},
+         [](const RequestArguments&) { return std::make_unique<detail::LinearProgramPlanner>(); }},
         policy_iteration_entry(),
         uct_entry(),
         rollout_entry(),
@@ -127,7 +127,7 @@ const std::vector<PlannerEntry>& planners() {
          "Plans a few steps ahead, as if nothing could be earned after them; not exact.",
          {integer("depth", "2", 1, 1e9, "steps in sight")},
          [](const RequestArguments& arguments) {
-             return std::make_unique<LookaheadPlanner>(arguments.integer("depth"));
+             return std::make_unique<detail::LookaheadPlanner>(arguments.integer("depth"));
          }},
     };
     return entries;
@@ -143,7 +143,7 @@ std::unique_ptr<Planner> make_planner(std::string_view text) {
         names.push_back(entry.name);
     }
     throw InvalidArgument(fmt::format("no planner is called '{}'{}; there are {}", request.name,
-                                      suggestion(request.name, names), fmt::join(names, ", ")));
+                                      detail::suggestion(request.name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace alidade

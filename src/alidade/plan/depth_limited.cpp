@@ -1,4 +1,4 @@
-#include "alidade/plan/depth_limited.hpp"
+#include "depth_limited.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/model/sweep.hpp"
-#include "alidade/plan/backup.hpp"
+#include "../model/sweep.hpp"
+#include "backup.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 Policy plan_to_depth(const TransitionModel& model, const Reward& reward, Index depth, const Matrix* beyond) {
     const Shape& shape = model.shape();
     const auto states = static_cast<std::size_t>(shape.states);
     std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
     for (std::vector<double>& values : of_steps) values.resize(states);
-    const detail::Sweep sweep(shape, 1, pairs_a_backup);
+    const Sweep sweep(shape, 1, pairs_a_backup);
     std::vector<std::int32_t> actions(static_cast<std::size_t>(shape.horizon) * states);
     for (Step h = 0; h < shape.horizon; ++h) {
         const Step end = h + std::min(depth, shape.horizon - h);
@@ -25,16 +25,15 @@ Policy plan_to_depth(const TransitionModel& model, const Reward& reward, Index d
             for (State s = 0; s < shape.states; ++s) of_steps[at(end % 2)][at(s)] = (*beyond)(end, s);
         std::int32_t* const row = actions.data() + static_cast<std::size_t>(h) * states;
         // Later steps write their actions to the same row; step h is backed up last.
-        sweep.backwards(end - 1 - h, detail::no_scratch,
-                        [&](detail::NoScratch, Step after, State first, State last) {
-                            const Step step = h + after;
-                            const bool nothing_follows = step == end - 1 && !earns;
-                            optimal_backup(model, reward, step, {first, last},
-                                           nothing_follows ? nullptr : of_steps[at((step + 1) % 2)].data(),
-                                           of_steps[at(step % 2)].data(), row);
-                        });
+        sweep.backwards(end - 1 - h, no_scratch, [&](NoScratch, Step after, State first, State last) {
+            const Step step = h + after;
+            const bool nothing_follows = step == end - 1 && !earns;
+            optimal_backup(model, reward, step, {first, last},
+                           nothing_follows ? nullptr : of_steps[at((step + 1) % 2)].data(),
+                           of_steps[at(step % 2)].data(), row);
+        });
     }
     return Policy::deterministic(shape, std::move(actions));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "alidade/model/sweep.hpp"
-#include "alidade/plan/backup.hpp"
+#include "../model/sweep.hpp"
+#include "backup.hpp"
 
 namespace alidade {
 namespace {
@@ -40,8 +40,8 @@ private:
 /// V^pi of the states of a chunk at step h. `next` are the values of the step after, if one follows.
 template <bool follows>
 [[gnu::noinline]] void evaluate_states(const TransitionModel& model, const ActionLaw& law,
-                                       const Reward& reward, Step h, StateRange states, const double* next,
-                                       double* value) {
+                                       const Reward& reward, Step h, detail::StateRange states,
+                                       const double* next, double* value) {
     const Shape& shape = model.shape();
     const SuccessorMap& successors = model.successors();
     const std::int32_t* const targets = successors.targets().data();
@@ -53,8 +53,8 @@ template <bool follows>
             const Index pair = shape.pair(s, a);
             double earned = rewards[pair];
             if (follows) {
-                earned += expect_entries(probabilities, targets, successors.first_entry(pair),
-                                         successors.first_entry(pair + 1), next);
+                earned += detail::expect_entries(probabilities, targets, successors.first_entry(pair),
+                                                 successors.first_entry(pair + 1), next);
             }
             total += probability * earned;
         });
@@ -63,7 +63,7 @@ template <bool follows>
 }
 
 /// Occupancies of the pairs of a chunk's states at the last step.
-void stay(const ActionLaw& law, Step h, StateRange states, const double* here, double* row) {
+void stay(const ActionLaw& law, Step h, detail::StateRange states, const double* here, double* row) {
     for (State s = states.first; s < states.last; ++s) {
         const double reached = here[s];
         if (!(reached > 0)) continue;
@@ -76,8 +76,8 @@ void stay(const ActionLaw& law, Step h, StateRange states, const double* here, d
 /// Occupancies of the pairs of a chunk's states at step h, and what is at these states at step h+1, from all
 /// pairs in their order. `all`: the chunk has all states.
 template <bool all>
-[[gnu::noinline]] void pass_on(const TransitionModel& model, const ActionLaw& law, Step h, StateRange states,
-                               const double* here, double* next, double* row) {
+[[gnu::noinline]] void pass_on(const TransitionModel& model, const ActionLaw& law, Step h,
+                               detail::StateRange states, const double* here, double* next, double* row) {
     const Shape& shape = model.shape();
     const SuccessorMap& successors = model.successors();
     const std::int32_t* const targets = successors.targets().data();
@@ -104,8 +104,8 @@ template <bool all>
 Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Reward& reward,
                     Threads threads) {
     const Shape& shape = model.shape();
-    expect_same_shape(shape, policy.shape(), "policy");
-    expect_same_shape(shape, reward.shape(), "reward");
+    detail::expect_same_shape(shape, policy.shape(), "policy");
+    detail::expect_same_shape(shape, reward.shape(), "reward");
     const ActionLaw law(policy);
     std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
     for (std::vector<double>& values : of_steps) values.resize(at(shape.states), 0.0);
@@ -120,7 +120,7 @@ Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Re
         double* const row = result.values.data() + h;
         for (State s = first; s < last; ++s) row[s * (shape.horizon + 1)] = value[s];
     };
-    const detail::Sweep sweep(shape, threads, pairs_a_backup);
+    const detail::Sweep sweep(shape, threads, detail::pairs_a_backup);
     sweep.backwards(shape.horizon - 1, detail::no_scratch, back_up);
     result.value = model.start().expect(of_steps[0]);
     return result;
@@ -128,13 +128,13 @@ Evaluation evaluate(const TransitionModel& model, const Policy& policy, const Re
 
 Matrix occupancy(const TransitionModel& model, const Policy& policy, Threads threads) {
     const Shape& shape = model.shape();
-    expect_same_shape(shape, policy.shape(), "policy");
+    detail::expect_same_shape(shape, policy.shape(), "policy");
     const ActionLaw law(policy);
     std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the one before
     for (std::vector<double>& reached : of_steps) reached.resize(at(shape.states), 0.0);
     for (const auto& [state, probability] : model.start().atoms()) of_steps[0][at(state)] += probability;
     Matrix result = Matrix::Zero(shape.horizon, shape.pairs());
-    const detail::Sweep sweep(shape, threads, pairs_a_backup);
+    const detail::Sweep sweep(shape, threads, detail::pairs_a_backup);
     const auto arrive = [&](detail::NoScratch, Step h, State first, State last) {
         const double* const here = of_steps[at(h % 2)].data();
         double* const next = of_steps[at((h + 1) % 2)].data();

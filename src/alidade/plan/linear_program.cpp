@@ -1,4 +1,4 @@
-#include "alidade/plan/linear_program.hpp"
+#include "linear_program.hpp"
 
 #include <Clp_C_Interface.h>
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/plan/backup.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "backup.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// Occupancy below which a state counts as not visited: the solver's own tolerance.
@@ -129,4 +129,4 @@ Plan LinearProgramPlanner::do_plan(const TransitionModel& model, const Reward& r
     return Plan{std::move(policy), value, std::max(0.0, upper - value)};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,13 +1,13 @@
-#include "alidade/plan/lookahead.hpp"
+#include "lookahead.hpp"
 
 #include <limits>
 #include <utility>
 
 #include "alidade/error.hpp"
-#include "alidade/plan/depth_limited.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "depth_limited.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 LookaheadPlanner::LookaheadPlanner(Index depth) : depth_(depth) {
     expects(depth >= 1, "lookahead of {} steps; it must see at least 1", depth);
@@ -19,4 +19,4 @@ Plan LookaheadPlanner::do_plan(const TransitionModel& model, const Reward& rewar
     return Plan{std::move(policy), claimed, std::numeric_limits<double>::infinity()};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

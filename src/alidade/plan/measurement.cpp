@@ -1,4 +1,4 @@
-#include "alidade/plan/measurement.hpp"
+#include "alidade/plan/planner.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,16 +1,16 @@
-#include "alidade/plan/policy_iteration.hpp"
+#include "policy_iteration.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "../model/sweep.hpp"
 #include "alidade/error.hpp"
-#include "alidade/model/sweep.hpp"
-#include "alidade/plan/backup.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "backup.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// What one greedy pass over all steps and states sees.
@@ -34,11 +34,11 @@ Improvement improve(const TransitionModel& model, const Reward& reward, const Po
     Improvement result;
     result.actions.resize(static_cast<std::size_t>(shape.horizon) * states);
     std::vector<double> best(states);
-    const detail::Sweep sweep(shape, 1, pairs_a_backup);
+    const Sweep sweep(shape, 1, pairs_a_backup);
     for (Step h = shape.horizon - 1; h >= 0; --h) {
         const std::vector<double> next = row_of(values, h + 1);
         std::int32_t* const row = result.actions.data() + static_cast<std::size_t>(h) * states;
-        sweep.backwards(0, detail::no_scratch, [&](detail::NoScratch, Step, State first, State last) {
+        sweep.backwards(0, no_scratch, [&](NoScratch, Step, State first, State last) {
             optimal_backup(model, reward, h, {first, last}, h + 1 == shape.horizon ? nullptr : next.data(),
                            best.data(), row);
         });
@@ -80,4 +80,4 @@ Plan PolicyIterationPlanner::do_plan(const TransitionModel& model, const Reward&
     }
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,13 +1,13 @@
-#include "alidade/plan/rollout.hpp"
+#include "rollout.hpp"
 
 #include <limits>
 #include <utility>
 
 #include "alidade/error.hpp"
-#include "alidade/plan/depth_limited.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "depth_limited.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 RolloutPlanner::RolloutPlanner(Index depth, std::optional<Policy> base)
     : depth_(depth), base_(std::move(base)) {
@@ -21,4 +21,4 @@ Plan RolloutPlanner::do_plan(const TransitionModel& model, const Reward& reward)
     return Plan{std::move(policy), claimed, std::numeric_limits<double>::infinity()};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

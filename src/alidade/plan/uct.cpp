@@ -1,4 +1,4 @@
-#include "alidade/plan/uct.hpp"
+#include "uct.hpp"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "alidade/random/samplers.hpp"
 #include "alidade/random/stream.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// All that the search sees of the model.
@@ -135,4 +135,4 @@ Plan UctPlanner::do_plan(const TransitionModel& model, const Reward& reward) con
                 std::numeric_limits<double>::infinity()};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/families/kernel_set.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/aggregation.hpp"
+#include "families/kernel_set.hpp"
 
 namespace alidade {
 namespace {
@@ -36,7 +36,8 @@ double variation(const CellMasses& one, const CellMasses& two) {
 }
 
 /// Puts a law of the given total mass into the current row of a base model, less the share for smoothing.
-void add_row(KernelSet& kernels, Index base, Index cells, CellMasses& law, double total, double smoothing) {
+void add_row(detail::KernelSet& kernels, Index base, Index cells, CellMasses& law, double total,
+             double smoothing) {
     law.sort();
     for (const State cell : law.cells()) kernels.add(base, cell, (1 - smoothing) * (law.at(cell) / total));
     if (smoothing == 0) return;
@@ -117,7 +118,7 @@ Aggregation aggregate(const Grid& grid, Index actions, std::span<const BaseLaw> 
                       const AggregationOptions& options) {
     check_sizes(actions, bases.size(), options.smoothing);
     expects(options.probes >= 0, "{} probe points an axis; must not be negative", options.probes);
-    KernelSet kernels(grid.cells(), actions, names_of(bases), 0);
+    detail::KernelSet kernels(grid.cells(), actions, names_of(bases), 0);
     CellMasses average(grid.cells()), law(grid.cells());
     Aggregation result;
     for (State cell = 0; cell < grid.cells(); ++cell) {
@@ -149,7 +150,7 @@ Aggregation aggregate_samples(const Grid& grid, Index actions, std::span<const B
     result.law_error = std::min(
         1.0, sampled_law_error(options.samples, grid.cells(), rows, options.failure) + options.smoothing);
     result.failure_probability = options.failure;
-    KernelSet kernels(grid.cells(), actions, names_of(bases), 0);
+    detail::KernelSet kernels(grid.cells(), actions, names_of(bases), 0);
     CellMasses law(grid.cells());
     std::vector<double> next(static_cast<std::size_t>(grid.dimensions()));
     for (State cell = 0; cell < grid.cells(); ++cell) {

@@ -2,10 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/spec/nearest_name.hpp"
 #include "alidade/spec/request.hpp"
+#include "families/families.hpp"
 
 namespace alidade {
 namespace {
@@ -19,15 +19,16 @@ const Family& find_family(std::string_view name) {
         names.push_back(family.name);
     }
     throw InvalidArgument(fmt::format("there is no built-in family '{}'{}; the families are {}", name,
-                                      suggestion(name, names), fmt::join(names, ", ")));
+                                      detail::suggestion(name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace
 
 const std::vector<Family>& families() {
     static const std::vector<Family> all = {
-        garnet_family(), needle_family(),    riverswim_family(), lock_family(),
-        chain_family(),  inventory_family(), gridworld_family(), reservoir_family(),
+        detail::garnet_family(),    detail::needle_family(),    detail::riverswim_family(),
+        detail::lock_family(),      detail::chain_family(),     detail::inventory_family(),
+        detail::gridworld_family(), detail::reservoir_family(),
     };
     return all;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "alidade/model/spectrum.hpp"
+#include "../model/spectrum.hpp"
 #include "alidade/model/tangent_space.hpp"
 
 namespace alidade {

@@ -1,4 +1,4 @@
-#include "alidade/problem/random_reward.hpp"
+#include "alidade/problem/reward_catalogue.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
-#include "alidade/problem/families/parameters.hpp"
-#include "alidade/problem/random_reward.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/spec/nearest_name.hpp"
 #include "alidade/spec/request.hpp"
+#include "families/parameters.hpp"
 
 namespace alidade {
 namespace {
@@ -23,13 +22,14 @@ Stream stream_of(const FamilyArguments& arguments, RewardDraw what) {
 }
 
 FamilyParameter seed_of_draw() {
-    FamilyParameter parameter = seed_parameter();
+    FamilyParameter parameter = detail::seed_parameter();
     parameter.meaning = "Seed of the draw.";
     return parameter;
 }
 
 FamilyParameter state_or_drawn() {
-    return derived_parameter("state", "drawn from the seed", 0, max_states - 1, "The state that pays.");
+    return detail::derived_parameter("state", "drawn from the seed", 0, detail::max_states - 1,
+                                     "The state that pays.");
 }
 
 RewardKind drawn(std::string name, std::string meaning, RandomRewardKind kind, RewardDraw what) {
@@ -45,7 +45,7 @@ RewardKind drawn(std::string name, std::string meaning, RandomRewardKind kind, R
 RewardKind sparse_kind() {
     return {"sparse",
             "1 for a small random share of all (step, state, action), 0 for the others.",
-            {seed_of_draw(), real_parameter("density", "0.05", 0, 1, "Chance of each to pay.")},
+            {seed_of_draw(), detail::real_parameter("density", "0.05", 0, 1, "Chance of each to pay.")},
             [](const Shape& shape, const FamilyArguments& arguments) {
                 Stream random = stream_of(arguments, RewardDraw::sparse);
                 return random_reward(shape, RandomRewardKind::sparse, random, arguments.real("density"));
@@ -114,7 +114,7 @@ Reward make_reward(const Problem& problem, std::string_view address) {
         for (const NamedReward& own : problem.rewards()) names.push_back(own.name);
         for (const RewardKind& other : reward_kinds()) names.push_back(other.name);
         throw InvalidArgument(fmt::format("there is no reward '{}'{}; the problem has {}", name,
-                                          suggestion(name, names), fmt::join(names, ", ")));
+                                          detail::suggestion(name, names), fmt::join(names, ", ")));
     }
     const std::string where = fmt::format("reward {}", name);
     const Request request = parse_request(address, where);

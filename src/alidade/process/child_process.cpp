@@ -1,4 +1,4 @@
-#include "alidade/process/child_process.hpp"
+#include "child_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <optional>
 #include <system_error>
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -127,4 +127,4 @@ ChildEnd run_command(const std::string& command, std::chrono::duration<double> t
     return end;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// How a command ended.
 struct ChildEnd {
@@ -21,4 +21,4 @@ struct ChildEnd {
 ChildEnd run_command(const std::string& command, std::chrono::duration<double> time_limit,
                      const std::function<bool()>& stop);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "alidade/error.hpp"
-#include "alidade/process/child_process.hpp"
-#include "alidade/process/plan_file.hpp"
 #include "alidade/process/planning_model.hpp"
+#include "child_process.hpp"
+#include "plan_file.hpp"
 
 namespace alidade {
 namespace {
@@ -83,13 +83,13 @@ std::string last_lines(const std::string& talk) {
     return shown;
 }
 
-[[noreturn]] void report_failure(const ChildEnd& end, const std::string& command, double time_limit) {
+[[noreturn]] void report_failure(const detail::ChildEnd& end, const std::string& command, double time_limit) {
     std::string what;
     switch (end.reason) {
-        case ChildEnd::Reason::timed_out:
+        case detail::ChildEnd::Reason::timed_out:
             what = fmt::format("took longer than its {} s and was killed", time_limit);
             break;
-        case ChildEnd::Reason::signalled:
+        case detail::ChildEnd::Reason::signalled:
             // glibc keeps the text of each thread apart. NOLINTNEXTLINE(concurrency-mt-unsafe)
             what = fmt::format("was ended by signal {} ({})", end.code, strsignal(end.code));
             break;
@@ -125,15 +125,16 @@ Plan ExternalPlanner::do_plan(const TransitionModel& model, const Reward& reward
     std::string command = options_.command;
     substitute(command, model_placeholder, shell_word(model_file.string()));
     substitute(command, policy_placeholder, shell_word(policy_file.string()));
-    const ChildEnd end =
-        run_command(command, std::chrono::duration<double>(options_.time_limit), options_.stop);
-    if (end.reason == ChildEnd::Reason::stopped) throw CommandStopped("the planner's command was stopped");
-    if (end.reason != ChildEnd::Reason::exited || end.code != 0)
+    const detail::ChildEnd end =
+        detail::run_command(command, std::chrono::duration<double>(options_.time_limit), options_.stop);
+    if (end.reason == detail::ChildEnd::Reason::stopped)
+        throw CommandStopped("the planner's command was stopped");
+    if (end.reason != detail::ChildEnd::Reason::exited || end.code != 0)
         report_failure(end, options_.command, options_.time_limit);
     expects(std::filesystem::exists(policy_file),
             "{}: the planner's command ended well but wrote no policy there; its last words:\n{}",
             policy_file.string(), last_lines(end.talk));
-    return read_plan(policy_file, model.shape());
+    return detail::read_plan(policy_file, model.shape());
 }
 
 }  // namespace alidade

@@ -1,15 +1,15 @@
-#include "alidade/process/plan_file.hpp"
+#include "plan_file.hpp"
 
 #include <limits>
 #include <vector>
 
+#include "../files/json_file.hpp"
+#include "../files/policy_json.hpp"
+#include "../files/text_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/json_file.hpp"
-#include "alidade/files/policy_json.hpp"
-#include "alidade/files/text_file.hpp"
 #include "alidade/formats/layered_view.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using nlohmann::json;
@@ -51,4 +51,4 @@ Plan parse_plan(std::string_view text, const std::string& file, const Shape& sha
     return plan;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "../files/npz.hpp"
+#include "../files/text_file.hpp"
 #include "alidade/error.hpp"
-#include "alidade/files/npz.hpp"
-#include "alidade/files/text_file.hpp"
 #include "alidade/formats/layered_view.hpp"
 #include "alidade/formats/model_formats.hpp"
 
@@ -39,7 +39,7 @@ void write_json_model(const std::filesystem::path& path, const TransitionModel& 
         probabilities.push_back(model.probabilities(h));
     ordered_json& rewards = document["rewards"] = ordered_json::array();
     for (Step h = 0; h < (reward.stationary() ? 1 : shape.horizon); ++h) rewards.push_back(reward.at(h));
-    write_text(path, document.dump() + "\n");
+    detail::write_text(path, document.dump() + "\n");
 }
 
 void write_npz_model(const std::filesystem::path& path, const TransitionModel& model, const Reward& reward) {
@@ -60,16 +60,17 @@ void write_npz_model(const std::filesystem::path& path, const TransitionModel& m
     for (const auto& [state, probability] : model.start().atoms())
         start[static_cast<std::size_t>(state)] += probability;
     const Index rows = shape.horizon * shape.pairs();
-    NpzArrays arrays;
-    arrays["format"] = NpyArray::of_text("csr");
-    arrays["shape"] = NpyArray::of_integers({2}, {rows, shape.states});
-    arrays["indptr"] = NpyArray::of_integers({rows + 1}, std::move(indptr));
-    arrays["indices"] = NpyArray::of_integers({shape.horizon * entries}, std::move(indices));
-    arrays["data"] = NpyArray::of_reals({shape.horizon * entries}, std::move(data));
-    arrays["rewards"] = NpyArray::of_reals({shape.horizon, shape.states, shape.actions}, std::move(rewards));
-    arrays["start"] = NpyArray::of_reals({shape.states}, std::move(start));
-    arrays["horizon"] = NpyArray::of_integers({}, {shape.horizon});
-    write_npz(path, arrays, NpzCompression::stored);
+    detail::NpzArrays arrays;
+    arrays["format"] = detail::NpyArray::of_text("csr");
+    arrays["shape"] = detail::NpyArray::of_integers({2}, {rows, shape.states});
+    arrays["indptr"] = detail::NpyArray::of_integers({rows + 1}, std::move(indptr));
+    arrays["indices"] = detail::NpyArray::of_integers({shape.horizon * entries}, std::move(indices));
+    arrays["data"] = detail::NpyArray::of_reals({shape.horizon * entries}, std::move(data));
+    arrays["rewards"] =
+        detail::NpyArray::of_reals({shape.horizon, shape.states, shape.actions}, std::move(rewards));
+    arrays["start"] = detail::NpyArray::of_reals({shape.states}, std::move(start));
+    arrays["horizon"] = detail::NpyArray::of_integers({}, {shape.horizon});
+    detail::write_npz(path, arrays, detail::NpzCompression::stored);
 }
 
 std::vector<PlanningFormat> all_formats() {

@@ -2,8 +2,8 @@
 #include <cstdint>
 
 #include "alidade/error.hpp"
-#include "alidade/random/binomial_law.hpp"
 #include "alidade/random/samplers.hpp"
+#include "binomial_law.hpp"
 
 namespace alidade {
 
@@ -34,7 +34,7 @@ std::int64_t by_inversion(Stream& random, std::int64_t trials, double p) {
 }
 
 std::int64_t by_rejection(Stream& random, std::int64_t trials, double p) {
-    const BinomialLaw law(trials, p);
+    const detail::BinomialLaw law(trials, p);
     // Names and constants as in [Hörmann 1993, Alg. BTRS].
     const double deviation = std::sqrt(static_cast<double>(trials) * p * (1 - p));
     const double b = 1.15 + 2.53 * deviation;

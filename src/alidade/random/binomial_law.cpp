@@ -1,9 +1,9 @@
-#include "alidade/random/binomial_law.hpp"
+#include "binomial_law.hpp"
 
 #include <array>
 #include <cmath>
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -59,4 +59,4 @@ double BinomialLaw::log_mass(std::int64_t k) const {
            stirling_remainder(k) - stirling_remainder(trials - k);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// The binomial law around its mean, for 0 < p <= 1/2. The mean is an integer `base` plus `fraction`
 /// (not always below one), so that differences to it stay exact for trials beyond 2^53.
@@ -18,4 +18,4 @@ struct BinomialLaw {
     double fraction;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

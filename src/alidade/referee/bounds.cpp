@@ -5,7 +5,7 @@
 
 #include "width.hpp"
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 namespace {
 
@@ -344,4 +344,4 @@ Real Bounds::total_variance(const Values& cap) const {
     return std::min(least, best);
 }
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

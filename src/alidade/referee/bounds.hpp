@@ -6,7 +6,7 @@
 
 #include "sets.hpp"
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 using Values = std::vector<Numbers>;  ///< steps x states
 
@@ -63,4 +63,4 @@ private:
     bool exact_ = true;
 };
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

@@ -10,8 +10,8 @@ namespace alidade::referee {
 namespace {
 
 /// The certificate of every method that the setting allows: twice its bound at the start.
-std::map<std::string, Real> certificates(const Bounds& bounds, const Case& given) {
-    std::map<std::string, Real> found;
+std::map<std::string, detail::Real> certificates(const detail::Bounds& bounds, const Case& given) {
+    std::map<std::string, detail::Real> found;
     found["model"] = 2 * bounds.at_start(bounds.model());
     found["coupling"] = 2 * bounds.at_start(bounds.coupling());
     found["span"] = 2 * bounds.at_start(bounds.span());
@@ -19,7 +19,7 @@ std::map<std::string, Real> certificates(const Bounds& bounds, const Case& given
     // it.
     found["printed"] = std::min({found["model"], found["coupling"], found["span"]});
     if (!given.setting.base_models || given.setting.misspecification != 0) return found;
-    const Values hybrid = bounds.hybrid();
+    const detail::Values hybrid = bounds.hybrid();
     found["trajectory-kl"] = 2 * bounds.at_start(bounds.trajectory());
     found["hybrid"] = 2 * bounds.at_start(hybrid);
     // Theorem 8 for large c is the bound that it is cut at: its search is needed for what is below that
@@ -30,21 +30,23 @@ std::map<std::string, Real> certificates(const Bounds& bounds, const Case& given
     return found;
 }
 
-Bounds bounds_of(const Case& given, const Facts& facts) {
-    std::vector<Numbers> weights;
-    std::vector<std::vector<Ball>> balls;
+detail::Bounds bounds_of(const Case& given, const detail::Facts& facts) {
+    std::vector<detail::Numbers> weights;
+    std::vector<std::vector<detail::Ball>> balls;
     for (Index set = 0; set < facts.sets; ++set) {
         const auto first = given.weights.begin() + set * facts.d;
         weights.emplace_back(first, first + facts.d);
-        balls.push_back(balls_of(facts, given, set));
+        balls.push_back(detail::balls_of(facts, given, set));
     }
-    return Bounds(facts, std::move(weights), std::move(balls));
+    return detail::Bounds(facts, std::move(weights), std::move(balls));
 }
 
 /// Whether a claim is at least what was found; if not, and something could not be computed, nobody knows.
-Finding compared(std::string what, double reported, Real found, Index horizon, const std::string& doubt) {
+Finding compared(std::string what, double reported, detail::Real found, Index horizon,
+                 const std::string& doubt) {
     Finding finding{std::move(what), Verdict::confirmed, reported, static_cast<double>(found), {}};
-    if (reported >= found * (1 - Real{tolerance}) - 1e-9L * static_cast<Real>(horizon)) return finding;
+    if (reported >= found * (1 - detail::Real{tolerance}) - 1e-9L * static_cast<detail::Real>(horizon))
+        return finding;
     finding.verdict = doubt.empty() ? Verdict::not_confirmed : Verdict::not_checked;
     finding.note = doubt.empty() ? "the data give no bound as small as this" : doubt;
     return finding;
@@ -53,9 +55,9 @@ Finding compared(std::string what, double reported, Real found, Index horizon, c
 }  // namespace
 
 std::vector<Finding> examine(const Case& given) {
-    require_sizes(given);
-    const Facts facts(given.setting);
-    std::vector<Finding> findings = examine_records(given, facts);
+    detail::require_sizes(given);
+    const detail::Facts facts(given.setting);
+    std::vector<Finding> findings = detail::examine_records(given, facts);
     const bool sound = all_confirmed(findings);
     const auto fail = [&](Verdict verdict, const std::string& note) {
         for (const auto& [name, value] : given.candidates)
@@ -67,10 +69,10 @@ std::vector<Finding> examine(const Case& given) {
         return findings;
     }
     try {
-        const Bounds bounds = bounds_of(given, facts);
-        const std::map<std::string, Real> found = certificates(bounds, given);
+        const detail::Bounds bounds = bounds_of(given, facts);
+        const std::map<std::string, detail::Real> found = certificates(bounds, given);
         const Index horizon = given.setting.horizon;
-        Real least = static_cast<Real>(horizon);
+        detail::Real least = static_cast<detail::Real>(horizon);
         std::string doubt = bounds.exact() ? "" : "too many successors for an exact maximum over values";
         for (const auto& [name, value] : given.candidates) {
             const auto own = found.find(name);
@@ -85,9 +87,9 @@ std::vector<Finding> examine(const Case& given) {
             given.candidates, [&](const auto& each) { return !found.contains(each.first); });
         if (unknown) doubt = "a candidate is not known here";
         findings.push_back(compared("bound", given.bound, least, horizon, doubt));
-    } catch (const Contradicted&) {
+    } catch (const detail::Contradicted&) {
         fail(Verdict::not_confirmed, "the data leave no weights possible: the confidence event has failed");
-    } catch (const Unsolvable&) {
+    } catch (const detail::Unsolvable&) {
         fail(sound ? Verdict::not_checked : Verdict::not_confirmed,
              "a metric has too few digits to be inverted");
     }

@@ -6,7 +6,7 @@
 
 #include "sets.hpp"
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 // Newton's method in tangent coordinates, halving steps that leave the simplex or do not climb; first with a
 // large barrier, then with less and less of it. Any interior point is a valid centre below.
@@ -165,4 +165,4 @@ Ball likelihood_ball(const std::vector<Row>& rows, const Facts& facts, const Num
     return ball;
 }
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

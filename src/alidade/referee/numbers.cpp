@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 Real dot(const Numbers& one, const Numbers& other) {
     Real sum = 0;
@@ -108,4 +108,4 @@ Real kappa(Real x) {
     return sum;
 }
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

@@ -9,7 +9,7 @@
 // Everything here is computed in `long double` from stored doubles; clang warns of every such step.
 #pragma GCC diagnostic ignored "-Wdouble-promotion"
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 /// Rounding is then far below the tolerance of the comparisons.
 using Real = long double;
@@ -52,4 +52,4 @@ Real largest_eigenvalue(Square matrix);
 /// (x - ln(1+x)) / x^2 for x > -1: 1/2 at 0, falling; infinite at -1.
 Real kappa(Real x);
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

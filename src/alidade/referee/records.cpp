@@ -7,7 +7,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 namespace {
 
@@ -362,4 +362,4 @@ std::vector<Finding> examine_records(const Case& given, const Facts& facts) {
             examine_evidence(given, facts), examine_weights(given, facts), examine_choice(given)};
 }
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

@@ -4,7 +4,7 @@
 
 #include "sets.hpp"
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 /// Throws InvalidArgument unless all arrays have the sizes that they must have.
 void require_sizes(const Case& given);
@@ -12,4 +12,4 @@ void require_sizes(const Case& given);
 /// What must hold between stored numbers, whatever the certificate says: one finding a subject.
 std::vector<Finding> examine_records(const Case& given, const Facts& facts);
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

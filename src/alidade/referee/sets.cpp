@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 namespace {
 
@@ -251,4 +251,4 @@ std::vector<Ball> balls_of(const Facts& facts, const Case& given, Index set) {
     return balls;
 }
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

@@ -8,7 +8,7 @@
 
 /// What the data say about the weights of every step: balls that contain them all at once with probability
 /// 1 - delta. Weights are theta_0 + N zeta.
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 /// A setting with what is derived from it: the referee's only view of a problem.
 struct Facts {
@@ -74,4 +74,4 @@ void centre_at(Ball& ball, const Facts& facts, const Numbers& weights);
 /// The balls of one set about theta~, from all the evidence there is.
 std::vector<Ball> balls_of(const Facts& facts, const Case& given, Index set);
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

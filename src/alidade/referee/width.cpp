@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 namespace {
 
@@ -125,4 +125,4 @@ Width width_of(const std::vector<Numbers>& all) {
     return {std::sqrt(total * largest_eigenvalue(moment)) / 2, false};
 }
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

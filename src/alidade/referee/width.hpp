@@ -4,7 +4,7 @@
 
 #include "numbers.hpp"
 
-namespace alidade::referee {
+namespace alidade::referee::detail {
 
 /// max over V in {0,1}^m of |sum_j V_j g_j|, or more.
 struct Width {
@@ -16,4 +16,4 @@ struct Width {
 /// to rounding.
 Width width_of(const std::vector<Numbers>& generators);
 
-}  // namespace alidade::referee
+}  // namespace alidade::referee::detail

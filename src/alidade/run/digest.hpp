@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// 64 bits over what a table of the run store holds, to notice damage. Every step is a bijection of the
 /// state, so a change within one word is always noticed.
@@ -37,4 +37,4 @@ private:
     std::uint64_t state_ = 0xCBF29CE484222325;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

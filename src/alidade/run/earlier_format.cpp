@@ -1,4 +1,4 @@
-#include "alidade/run/earlier_format.hpp"
+#include "earlier_format.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -9,7 +9,7 @@
 #include "alidade/explore/set_source.hpp"
 #include "alidade/spec/request.hpp"
 
-namespace alidade::format_1 {
+namespace alidade::detail::format_1 {
 namespace {
 
 std::vector<std::string> split(std::string_view text, std::string_view separator) {
@@ -161,4 +161,4 @@ Snapshot memory(const Snapshot& stored, const RunOptions& options) {
     return result;
 }
 
-}  // namespace alidade::format_1
+}  // namespace alidade::detail::format_1

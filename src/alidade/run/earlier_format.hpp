@@ -3,11 +3,11 @@
 #include <string>
 
 #include "alidade/explore/snapshot.hpp"
-#include "alidade/run/run_store.hpp"
+#include "run_store.hpp"
 
 // Runs of format 1, which had options in a language of their own and stored an explorer's memory in one
 // piece. They are read, and rewritten when they are explored further.
-namespace alidade::format_1 {
+namespace alidade::detail::format_1 {
 
 /// The options of a run, `algorithm` and `constants` as they were stored: "hoeffding" and "sharp without
 /// hull,span, width l1, ties first, confidence regression,likelihood". What a behaviour's regression was
@@ -21,4 +21,4 @@ Snapshot memory(const Snapshot& stored, const RunOptions& options);
 /// The evidence of a run's knowledge.
 Snapshot evidence(const Snapshot& stored, const RunOptions& options);
 
-}  // namespace alidade::format_1
+}  // namespace alidade::detail::format_1

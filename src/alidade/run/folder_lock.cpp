@@ -1,4 +1,4 @@
-#include "alidade/run/folder_lock.hpp"
+#include "folder_lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <system_error>
 
-#include "alidade/run/run_refused.hpp"
+#include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -38,4 +38,4 @@ FolderLock::~FolderLock() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// The right to change the run in a folder, for as long as this lives. It is a lock on the folder itself,
 /// so it leaves no file behind and goes with the process, however that ends. Readers do not need it.
@@ -22,4 +22,4 @@ private:
     int descriptor_;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/run/problem_hash.hpp"
+#include "alidade/run/run_record.hpp"
 
 #include <bit>
 #include <cstdint>

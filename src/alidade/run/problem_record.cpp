@@ -1,4 +1,4 @@
-#include "alidade/run/problem_record.hpp"
+#include "problem_record.hpp"
 
 #include <memory>
 #include <span>
@@ -8,7 +8,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -221,4 +221,4 @@ Problem problem_from_record(const Snapshot& record) {
     return Problem(std::move(parts));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

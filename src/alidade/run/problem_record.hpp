@@ -3,7 +3,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/problem/problem.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// A problem as named arrays, everything included; problem_from_record gives it back bit for bit.
 ///
@@ -20,4 +20,4 @@ Snapshot record_of(const Problem& problem);
 /// The problem of a record. Throws InvalidArgument if arrays are missing or do not fit together.
 Problem problem_from_record(const Snapshot& record);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -4,8 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "../explore/likelihood_source.hpp"
 #include "alidade/error.hpp"
-#include "alidade/explore/likelihood_source.hpp"
+#include "run_store.hpp"
 
 namespace alidade {
 
@@ -25,7 +26,7 @@ double seconds_from(Clock::time_point begin) {
 /// long as no such work begins with anything unstored, the process may be killed at any moment.
 class Checkpoints {
 public:
-    Checkpoints(RunStore& store, Exploration& exploration, const RunWatch& watch)
+    Checkpoints(detail::RunStore& store, Exploration& exploration, const RunWatch& watch)
         : store_(store), exploration_(exploration), watch_(watch) {}
 
     /// A batch has been told; planning and certifying follow.
@@ -67,7 +68,7 @@ private:
         last_ = Clock::now();
     }
 
-    RunStore& store_;
+    detail::RunStore& store_;
     Exploration& exploration_;
     const RunWatch& watch_;
     Clock::time_point last_ = Clock::now();
@@ -132,25 +133,70 @@ Run Run::create(const std::filesystem::path& folder, const Problem& problem, con
     const ExplorerOptions asked = canonical(explorer_options(options, 1), task_of(problem));
     options.algorithm = asked.algorithm;
     options.confidence = asked.confidence;
-    return Run(RunStore::create(folder, problem, source, options));
+    return Run(detail::RunStore::create(folder, problem, source, options));
 }
 
 Run Run::open(const std::filesystem::path& folder, Access access) {
-    return Run(RunStore::open(folder, access));
+    return Run(detail::RunStore::open(folder, access));
+}
+
+bool Run::exists(const std::filesystem::path& folder) {
+    return detail::RunStore::exists(folder);
+}
+
+bool Run::is_run(const std::filesystem::path& folder) {
+    return detail::RunStore::is_run(folder);
+}
+
+void Run::remove(const std::filesystem::path& folder) {
+    detail::RunStore::remove(folder);
+}
+
+Run::Run(detail::RunStore store) : store_(std::make_unique<detail::RunStore>(std::move(store))) {}
+Run::Run(Run&&) noexcept = default;
+Run& Run::operator=(Run&&) noexcept = default;
+Run::~Run() = default;
+
+const std::filesystem::path& Run::folder() const noexcept {
+    return store_->folder();
+}
+
+const Problem& Run::problem() const noexcept {
+    return store_->problem();
+}
+
+const RunOptions& Run::options() const noexcept {
+    return store_->options();
+}
+
+const std::string& Run::source() const noexcept {
+    return store_->source();
+}
+
+const std::string& Run::problem_hash() const noexcept {
+    return store_->problem_hash();
+}
+
+std::optional<RunCheckpoint> Run::checkpoint() const {
+    return store_->checkpoint();
+}
+
+std::optional<RunResult> Run::result() const {
+    return store_->result();
 }
 
 ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& watch) {
     Exploration exploration(task_of(problem()), explorer_options(options(), goal.threads));
     std::optional<RunContradiction> known;
-    if (auto checkpoint = store_.checkpoint()) {
+    if (auto checkpoint = store_->checkpoint()) {
         known = std::move(checkpoint->contradiction);
         if (known && !goal.despite_contradiction) throw ModelContradiction(known->what);
         const std::int64_t episodes = checkpoint->counts.episodes();
         exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
         if (watch.resumed && episodes > 0) watch.resumed(episodes);
     }
-    const auto previous = store_.result();
-    Checkpoints checkpoints(store_, exploration, watch);
+    const auto previous = store_->result();
+    Checkpoints checkpoints(*store_, exploration, watch);
     Stopped stopped = Stopped::budget;
     try {
         stopped = exploration.run(system, loop_options(goal, watch, checkpoints));
@@ -184,25 +230,25 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     RunOptions asked;
     asked.algorithm = asked.confidence = "likelihood";
     asked.delta = delta;
-    Snapshot evidence = likelihood_evidence(counts);
+    Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.
     Knowledge knowledge = recompute(task_of(problem), evidence, explorer_options(asked, options.threads));
     RunResult result = result_of(knowledge, std::move(evidence), std::string(stopped_at_logs));
     result.timings.total = result.timings.certify = seconds_from(begin);
-    if (options.replace) RunStore::remove(folder);
+    if (options.replace) detail::RunStore::remove(folder);
     Run run = create(folder, problem, source, asked);
-    run.store_.save(RunCheckpoint{{}, counts}, result);
+    run.store_->save(RunCheckpoint{{}, counts}, result);
     return {std::move(run), std::move(knowledge), std::move(result)};
 }
 
 std::optional<LoadedRun> Run::load(Threads threads) const {
     const ExplorerOptions explorer = explorer_options(options(), threads);
     const Task task = task_of(problem());
-    if (auto result = store_.result()) {
+    if (auto result = store_->result()) {
         Knowledge knowledge = recompute(task, result->evidence, explorer);
         return LoadedRun{std::move(knowledge), std::move(result)};
     }
-    auto checkpoint = store_.checkpoint();
+    auto checkpoint = store_->checkpoint();
     if (!checkpoint) return std::nullopt;
     Exploration exploration(task, explorer);
     exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
@@ -210,7 +256,7 @@ std::optional<LoadedRun> Run::load(Threads threads) const {
 }
 
 void Run::note(const RunContradiction& found) {
-    store_.note(found);
+    store_->note(found);
 }
 
 }  // namespace alidade

@@ -1,4 +1,4 @@
-#include "alidade/run/run_arrays.hpp"
+#include "run_arrays.hpp"
 
 #include <sqlite3.h>
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/run/run_tables.hpp"
-#include "alidade/run/table_digest.hpp"
+#include "run_tables.hpp"
+#include "table_digest.hpp"
 
-namespace alidade::run_tables {
+namespace alidade::detail::run_tables {
 
 namespace {
 
@@ -261,4 +261,4 @@ void read_counts(const Database& database, Counts& counts, bool earlier) {
     counts.add_episodes(std::get<std::int64_t>(episodes->second));
 }
 
-}  // namespace alidade::run_tables
+}  // namespace alidade::detail::run_tables

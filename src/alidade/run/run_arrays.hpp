@@ -6,12 +6,12 @@
 
 #include "alidade/explore/snapshot.hpp"
 #include "alidade/model/counts.hpp"
-#include "alidade/run/sqlite.hpp"
+#include "sqlite.hpp"
 
 // The tables of run.sqlite that hold arrays, in parts. What they all have in common: a part is written only
 // if it is not there already, so that saving costs what has changed; and the counts, which several arrays are
 // copies of, are written once.
-namespace alidade::run_tables {
+namespace alidade::detail::run_tables {
 
 /// What a writer knows to be in the tables: digests of parts by table and key. To be cleared when a
 /// transaction was not committed.
@@ -47,4 +47,4 @@ void write_counts(sqlite::Database& database, const Counts& counts, Written& wri
 /// Fills `counts`, which has the right shape.
 void read_counts(const sqlite::Database& database, Counts& counts, bool earlier);
 
-}  // namespace alidade::run_tables
+}  // namespace alidade::detail::run_tables

@@ -1,4 +1,4 @@
-#include "alidade/run/run_contents.hpp"
+#include "run_contents.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -8,13 +8,13 @@
 #include <ctime>
 
 #include "alidade/error.hpp"
-#include "alidade/run/earlier_format.hpp"
-#include "alidade/run/problem_hash.hpp"
-#include "alidade/run/problem_record.hpp"
-#include "alidade/run/run_tables.hpp"
+#include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
+#include "earlier_format.hpp"
+#include "problem_record.hpp"
+#include "run_tables.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 using run_tables::Values;
@@ -244,4 +244,4 @@ void bring_up_to_date(Database& database) {
     if (result) write_result(database, *result, *checkpoint, written);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -3,14 +3,14 @@
 #include <optional>
 #include <string>
 
-#include "alidade/run/run_arrays.hpp"
-#include "alidade/run/run_store.hpp"
-#include "alidade/run/sqlite.hpp"
+#include "run_arrays.hpp"
+#include "run_store.hpp"
+#include "sqlite.hpp"
 
 // What a run store holds, as rows of its tables. Writing must happen inside a transaction; reading throws
 // sqlite::Error (SQLITE_CORRUPT) if the rows are not those written. Runs of earlier formats are read as if
 // they were of the present one.
-namespace alidade {
+namespace alidade::detail {
 
 /// What a run is about: fixed when it is created.
 struct Identity {
@@ -45,4 +45,4 @@ void keep_evidence(sqlite::Database& database, const Snapshot& evidence, const R
 /// Rewrites a run of an earlier format as one of the present one.
 void bring_up_to_date(sqlite::Database& database);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/run/run_faults.hpp"
+#include "run_faults.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -14,11 +14,11 @@
 #include <system_error>
 #include <vector>
 
-#include "alidade/run/run_refused.hpp"
-#include "alidade/run/run_tables.hpp"
+#include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
+#include "run_tables.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -198,4 +198,4 @@ void refuse_writing(const fs::path& file, const sqlite::Error& error, bool saved
         printable(file.native()), why));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 
-#include "alidade/run/sqlite.hpp"
+#include "sqlite.hpp"
 
 // What SQLite and the file system report about a run, in words that say what it is and what to do.
-namespace alidade {
+namespace alidade::detail {
 
 /// How many bytes no_run_reason() looks at.
 constexpr std::size_t run_header_size = 72;
@@ -31,4 +31,4 @@ sqlite::Error with_reason(const std::filesystem::path& file, const sqlite::Error
 [[noreturn]] void refuse_writing(const std::filesystem::path& file, const sqlite::Error& error,
                                  bool saved_before);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/run/run_image.hpp"
+#include "run_image.hpp"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -12,10 +12,10 @@
 #include <system_error>
 #include <thread>
 
-#include "alidade/run/sqlite.hpp"
-#include "alidade/run/write_ahead_log.hpp"
+#include "sqlite.hpp"
+#include "write_ahead_log.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ std::vector<std::byte> run_image(const fs::path& file) {
     throw sqlite::Error(SQLITE_BUSY, "it changes faster than it can be read");
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

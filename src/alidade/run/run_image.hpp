@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace alidade {
+namespace alidade::detail {
 
 /// One state of an SQLite database in WAL mode, as a reader sees it that may do nothing: the bytes of the
 /// file with the transactions of its log applied. Takes no lock and makes no file, so that it works for any
@@ -16,4 +16,4 @@ namespace alidade {
 /// never held still.
 std::vector<std::byte> run_image(const std::filesystem::path& file);
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/run/run_store.hpp"
+#include "run_store.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -11,17 +11,16 @@
 #include <utility>
 
 #include "alidade/error.hpp"
-#include "alidade/run/folder_lock.hpp"
-#include "alidade/run/problem_hash.hpp"
-#include "alidade/run/run_contents.hpp"
-#include "alidade/run/run_faults.hpp"
-#include "alidade/run/run_image.hpp"
-#include "alidade/run/run_refused.hpp"
-#include "alidade/run/run_tables.hpp"
-#include "alidade/run/sqlite.hpp"
+#include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
+#include "folder_lock.hpp"
+#include "run_contents.hpp"
+#include "run_faults.hpp"
+#include "run_image.hpp"
+#include "run_tables.hpp"
+#include "sqlite.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,13 +93,13 @@ std::string no_run_reason(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw sqlite::Error(SQLITE_CANTOPEN, std::generic_category().message(errno), errno);
     stream.read(header.data(), header.size());
-    return alidade::no_run_reason(std::as_bytes(std::span(header)));
+    return detail::no_run_reason(std::as_bytes(std::span(header)));
 }
 
 /// One state of the run, for one who may do no more than read.
 Database open_to_read(const fs::path& file) {
     std::vector<std::byte> image = run_image(file);
-    require_run(file, alidade::no_run_reason(image));
+    require_run(file, detail::no_run_reason(image));
     Database database(std::move(image));
     check_format(database, file);
     return database;
@@ -348,4 +347,4 @@ std::optional<RunResult> RunStore::result() const {
         [&](const Database& database) { return read_result(database, *connection_->identity); });
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/run/run_tables.hpp"
+#include "run_tables.hpp"
 
 #include <sqlite3.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/run/table_digest.hpp"
+#include "table_digest.hpp"
 
-namespace alidade::run_tables {
+namespace alidade::detail::run_tables {
 namespace {
 
 using sqlite::Database;
@@ -192,4 +192,4 @@ double read_meta(const Database& database, const std::string& key) {
     return select.step() ? select.real(0) : 0;
 }
 
-}  // namespace alidade::run_tables
+}  // namespace alidade::detail::run_tables

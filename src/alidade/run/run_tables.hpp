@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "alidade/run/sqlite.hpp"
+#include "sqlite.hpp"
 
 // The tables of run.sqlite. Arrays are blobs of little-endian elements: IEEE doubles, 64-bit two's
 // complement integers, or bytes, in parts of 256 KiB; see run_arrays.hpp. The tables are
@@ -25,7 +25,7 @@
 //   digests(section, rows, digest)      of every table above but meta
 //
 // Times are in meta only: the same run writes the same rows to all other tables.
-namespace alidade::run_tables {
+namespace alidade::detail::run_tables {
 
 constexpr std::int64_t application_id = 0x414C4944;  ///< "ALID", in SQLite's header
 constexpr std::int64_t format = 2;                   ///< SQLite's user_version; raised when tables change
@@ -63,4 +63,4 @@ void write_meta(sqlite::Database& database, const Values& values);
 /// A number of `meta`; zero if it is not there.
 double read_meta(const sqlite::Database& database, const std::string& key);
 
-}  // namespace alidade::run_tables
+}  // namespace alidade::detail::run_tables

@@ -1,11 +1,11 @@
-#include "alidade/run/sqlite.hpp"
+#include "sqlite.hpp"
 #include "alidade/spec/printable_text.hpp"
 
 #include <sqlite3.h>
 
 #include <utility>
 
-namespace alidade::sqlite {
+namespace alidade::detail::sqlite {
 namespace {
 
 constexpr int patience_ms = 5000;  // with another connection's short locks
@@ -170,4 +170,4 @@ void Transaction::commit() {
     open_ = false;
 }
 
-}  // namespace alidade::sqlite
+}  // namespace alidade::detail::sqlite

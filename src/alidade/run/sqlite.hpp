@@ -13,7 +13,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace alidade::sqlite {
+namespace alidade::detail::sqlite {
 
 /// What SQLite reports, in printable characters. The run store turns it into a message that names the folder.
 class Error : public std::runtime_error {
@@ -108,4 +108,4 @@ private:
     bool open_ = true;
 };
 
-}  // namespace alidade::sqlite
+}  // namespace alidade::detail::sqlite

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "alidade/run/digest.hpp"
-#include "alidade/run/sqlite.hpp"
+#include "digest.hpp"
+#include "sqlite.hpp"
 
-namespace alidade::run_tables {
+namespace alidade::detail::run_tables {
 
 /// Throws sqlite::Error (SQLITE_CORRUPT).
 [[noreturn]] void damaged(const std::string& table, std::string_view why);
@@ -37,4 +37,4 @@ private:
     std::int64_t rows_ = 0;
 };
 
-}  // namespace alidade::run_tables
+}  // namespace alidade::detail::run_tables

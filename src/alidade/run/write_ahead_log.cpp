@@ -1,4 +1,4 @@
-#include "alidade/run/write_ahead_log.hpp"
+#include "write_ahead_log.hpp"
 
 #include <sqlite3.h>
 
@@ -8,9 +8,9 @@
 #include <map>
 #include <utility>
 
-#include "alidade/run/sqlite.hpp"
+#include "sqlite.hpp"
 
-namespace alidade::sqlite {
+namespace alidade::detail::sqlite {
 namespace {
 
 using Bytes = std::span<const std::byte>;
@@ -100,4 +100,4 @@ void apply_log(std::span<const std::byte> log, std::vector<std::byte>& database)
             std::memcpy(database.data() + (number - 1) * pages.size, log.data() + place, pages.size);
 }
 
-}  // namespace alidade::sqlite
+}  // namespace alidade::detail::sqlite

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace alidade::sqlite {
+namespace alidade::detail::sqlite {
 
 /// Length of the header of SQLite's write-ahead log. A new header is written, with other numbers in it,
 /// before the log is used again from its beginning; so equal headers mean that nothing was overwritten in
@@ -17,4 +17,4 @@ constexpr std::size_t log_header_size = 32;
 /// (SQLITE_CORRUPT) if the log is of a database with other pages.
 void apply_log(std::span<const std::byte> log, std::vector<std::byte>& database);
 
-}  // namespace alidade::sqlite
+}  // namespace alidade::detail::sqlite

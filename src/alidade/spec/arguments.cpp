@@ -1,4 +1,4 @@
-#include "alidade/spec/arguments.hpp"
+#include "alidade/spec/request.hpp"
 
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "alidade/error.hpp"
-#include "alidade/spec/nearest_name.hpp"
+#include "nearest_name.hpp"
 
 namespace alidade {
 namespace {
@@ -74,12 +74,12 @@ void check_value(const RequestParameter& parameter, std::string_view where, cons
                 expects(contains(parameter.choices, part),
                         "{}: parameter '{}' is '{}', which contains '{}'; it must be of {}, with + between{}",
                         where, parameter.name, text, part, fmt::join(parameter.choices, ", "),
-                        suggestion(part, parameter.choices));
+                        detail::suggestion(part, parameter.choices));
             return;
         case ParameterKind::text:
             expects(contains(parameter.choices, text), "{}: parameter '{}' is '{}'; it must be one of {}{}",
                     where, parameter.name, text, fmt::join(parameter.choices, ", "),
-                    suggestion(text, parameter.choices));
+                    detail::suggestion(text, parameter.choices));
             return;
     }
 }
@@ -107,7 +107,7 @@ void check_name(const std::string& name, std::string_view where, std::string_vie
             owners.insert(owners.end(), parameter.variants.begin(), parameter.variants.end());
     }
     expects(contains(names, name), "{} has no parameter '{}'{}; its parameters are {}", where, name,
-            suggestion(name, names), fmt::join(names, ", "));
+            detail::suggestion(name, names), fmt::join(names, ", "));
     expects(contains(usable, name),
             "{}: variant '{}' does not take the parameter '{}' (only {} does); its parameters are {}", where,
             variant, name, fmt::join(owners, " or "), fmt::join(usable, ", "));

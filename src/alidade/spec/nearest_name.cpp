@@ -1,11 +1,11 @@
-#include "alidade/spec/nearest_name.hpp"
+#include "nearest_name.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-namespace alidade {
+namespace alidade::detail {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
@@ -37,4 +37,4 @@ std::string suggestion(std::string_view typed, const std::vector<std::string>& n
     return nearest.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", nearest);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

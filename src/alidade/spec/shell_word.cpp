@@ -1,8 +1,6 @@
-#include "alidade/spec/shell_word.hpp"
+#include "alidade/spec/printable_text.hpp"
 
 #include <fmt/format.h>
-
-#include "alidade/spec/printable_text.hpp"
 
 namespace alidade {
 namespace {

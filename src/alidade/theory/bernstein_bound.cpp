@@ -1,9 +1,9 @@
-#include "alidade/theory/bernstein_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <cmath>
 
-#include "alidade/theory/concentration.hpp"
-#include "alidade/theory/fixed_point.hpp"
+#include "alidade/theory/radii.hpp"
+#include "fixed_point.hpp"
 
 namespace alidade {
 namespace {
@@ -84,7 +84,7 @@ double bernstein_value_sum(const BoundSetting& setting, double episodes, Bernste
 
     // Of u_1: the variances add up to those of the whole episode, at most H^2 [paper, L949].
     const double variances1 =
-        self_bounded(floor + H * H * episodes + 4 * squares + martingale.variances, correction);
+        detail::self_bounded(floor + H * H * episodes + 4 * squares + martingale.variances, correction);
     const double first = radius.weighted * std::sqrt(potential * variances1);
 
     // Of u_2: its variances are at most H times the values, of which each step's sum is at most the A
@@ -92,7 +92,7 @@ double bernstein_value_sum(const BoundSetting& setting, double episodes, Bernste
     // is linear in sqrt(variances2).
     const double slope = radius.weighted * std::sqrt(potential);
     const double constant = floor + 2 * squares + H * martingale.values + H * H * (first + martingale.values);
-    const double variances2 = self_bounded(constant, correction + (2 * H + 4 * H * H) * slope);
+    const double variances2 = detail::self_bounded(constant, correction + (2 * H + 4 * H * H) * slope);
     return first + 4 * slope * std::sqrt(variances2) + martingale.values;
 }
 
@@ -103,7 +103,7 @@ double bernstein_guarantee(const BoundSetting& setting, double episodes, Bernste
 double bernstein_episodes(const BoundSetting& setting, double epsilon, BernsteinRadii kind) {
     validate(setting);
     validate_accuracy(epsilon, setting.horizon);
-    return least_fixed_point(
+    return detail::least_fixed_point(
         [&](double episodes) { return 4 * bernstein_value_sum(setting, episodes, kind) / epsilon; });
 }
 

@@ -1,4 +1,4 @@
-#include "alidade/theory/bound_setting.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <cmath>
 

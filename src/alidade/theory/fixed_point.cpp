@@ -1,11 +1,11 @@
-#include "alidade/theory/fixed_point.hpp"
+#include "fixed_point.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 double least_fixed_point(const std::function<double(double)>& demand) {
     constexpr int most = 100'000;
@@ -25,4 +25,4 @@ double self_bounded(double constant, double slope) {
     return root * root;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,8 +1,8 @@
-#include "alidade/theory/hoeffding_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <cmath>
 
-#include "alidade/theory/fixed_point.hpp"
+#include "fixed_point.hpp"
 
 namespace alidade {
 
@@ -40,7 +40,7 @@ double hoeffding_guarantee(const BoundSetting& setting, double episodes) {
 double hoeffding_episodes(const BoundSetting& setting, double epsilon) {
     validate(setting);
     validate_accuracy(epsilon, setting.horizon);
-    return least_fixed_point([&](double episodes) {
+    return detail::least_fixed_point([&](double episodes) {
         const double ratio = hoeffding_guarantee(setting, episodes) / epsilon;
         return episodes * ratio * ratio;
     });

@@ -1,4 +1,4 @@
-#include "alidade/theory/likelihood.hpp"
+#include "alidade/theory/radii.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,11 +1,10 @@
-#include "alidade/theory/linear_mdp_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/concentration.hpp"
-#include "alidade/theory/fixed_point.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
+#include "fixed_point.hpp"
 
 namespace alidade {
 namespace {
@@ -60,7 +59,7 @@ double linear_mdp_guarantee(const BoundSetting& setting, Index states, double ep
 double linear_mdp_episodes(const BoundSetting& setting, Index states, double epsilon) {
     validate(setting);
     validate_accuracy(epsilon, setting.horizon);
-    return least_fixed_point([&](double episodes) {
+    return detail::least_fixed_point([&](double episodes) {
         return episodes * linear_mdp_guarantee(setting, states, episodes) / epsilon;
     });
 }

@@ -1,4 +1,4 @@
-#include "alidade/theory/lower_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <algorithm>
 #include <cmath>

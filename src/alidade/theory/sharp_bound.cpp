@@ -1,12 +1,11 @@
-#include "alidade/theory/sharp_bound.hpp"
+#include "alidade/theory/bounds.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/concentration.hpp"
-#include "alidade/theory/fixed_point.hpp"
-#include "alidade/theory/regression.hpp"
+#include "alidade/theory/radii.hpp"
+#include "fixed_point.hpp"
 
 namespace alidade {
 namespace {
@@ -55,7 +54,7 @@ double sharp_guarantee(const BoundSetting& setting, double episodes, double grow
 double sharp_episodes(const BoundSetting& setting, double epsilon, double growth) {
     validate(setting);
     validate_accuracy(epsilon, setting.horizon);
-    return least_fixed_point(
+    return detail::least_fixed_point(
         [&](double episodes) { return episodes * sharp_guarantee(setting, episodes, growth) / epsilon; });
 }
 

@@ -3,10 +3,10 @@
 #include <numeric>
 
 #include "alidade/error.hpp"
-#include "alidade/width/sign_maximum.hpp"
+#include "sign_maximum.hpp"
 #include "unit_scale.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -58,7 +58,7 @@ SignBracket sweep(const SignProblem& problem) {
 
 SignBracket angular_sweep(const SignProblem& problem) {
     expects(problem.dimension == 2, "an angular sweep needs dimension 2, not {}", problem.dimension);
-    return detail::at_unit_scale(problem, sweep);
+    return at_unit_scale(problem, sweep);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -6,11 +6,11 @@
 #include <queue>
 
 #include "alidade/error.hpp"
-#include "alidade/width/sign_maximum.hpp"
 #include "local_search.hpp"
+#include "sign_maximum.hpp"
 #include "unit_scale.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -28,8 +28,8 @@ struct Cone {
 class ConeSearch {
 public:
     ConeSearch(const SignProblem& problem, const SignOptions& options)
-        : generators_(detail::generators_of(problem)), options_(options) {
-        best_ = detail::search_locally(generators_, signs_);
+        : generators_(generators_of(problem)), options_(options) {
+        best_ = search_locally(generators_, signs_);
     }
 
     SignBracket run() {
@@ -50,7 +50,7 @@ public:
         // the lambda of a unit w sum to at most sqrt(p), rays of one orthant having no obtuse angles; a
         // rounded middle ray leaves slivers of 2^-53 uncovered at each split, on which h is larger by no more
         // than the slivers' width times its maximum.
-        upper = upper * (1 + 1e-9) + detail::rounding_slack(generators_, 3 * generators_.cols());
+        upper = upper * (1 + 1e-9) + rounding_slack(generators_, 3 * generators_.cols());
         return {best_, upper, SignProof::cone_search, signs_, nodes_};
     }
 
@@ -143,10 +143,10 @@ private:
         // another.
         const Small middle = cone.rays.rowwise().sum();
         cone.upper = std::min(certified(cone, highest), certified(cone, middle));
-        take(detail::signs_towards(generators_, highest));
+        take(signs_towards(generators_, highest));
         if (uncut(cone)) {
             // No generator changes sign inside: h is linear there, c = G s for the common signs.
-            settled_ = std::max(settled_, detail::improve(generators_, common_));
+            settled_ = std::max(settled_, improve(generators_, common_));
             take(common_);
             return;
         }
@@ -194,11 +194,11 @@ private:
     }
 
     void take(std::vector<std::int8_t> signs) {
-        const double value = detail::improve(generators_, signs);
+        const double value = improve(generators_, signs);
         if (value > best_) best_ = value, signs_ = std::move(signs);
     }
 
-    detail::Generators generators_;
+    Generators generators_;
     SignOptions options_;
     std::priority_queue<Cone> open_;
     std::vector<std::int8_t> signs_, common_;
@@ -211,8 +211,7 @@ private:
 SignBracket cone_search(const SignProblem& problem, const SignOptions& options) {
     expects(problem.dimension >= 2 && problem.dimension <= 4, "a cone search needs dimension 2 to 4, not {}",
             problem.dimension);
-    return detail::at_unit_scale(problem,
-                                 [&](const SignProblem& unit) { return ConeSearch(unit, options).run(); });
+    return at_unit_scale(problem, [&](const SignProblem& unit) { return ConeSearch(unit, options).run(); });
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/model/spectrum.hpp"
+#include "../model/spectrum.hpp"
 #include "alidade/width/width.hpp"
 #include "unit_scale.hpp"
 

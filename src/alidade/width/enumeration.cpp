@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/model/vector_clones.hpp"
+#include "../model/vector_clones.hpp"
 #include "alidade/width/width.hpp"
 
 namespace alidade {

@@ -1,6 +1,6 @@
 #include "local_search.hpp"
 
-#include "alidade/model/spectrum.hpp"
+#include "../model/spectrum.hpp"
 
 namespace alidade::detail {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "alidade/types.hpp"
-#include "alidade/width/sign_maximum.hpp"
+#include "sign_maximum.hpp"
 
 namespace alidade::detail {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "alidade/model/spectrum.hpp"
+#include "../model/spectrum.hpp"
 #include "alidade/random/samplers.hpp"
 
 namespace alidade::detail {

@@ -1,4 +1,4 @@
-#include "alidade/width/sign_maximum.hpp"
+#include "sign_maximum.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,13 +8,13 @@
 #include "local_search.hpp"
 #include "unit_scale.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
 void validate(const SignProblem& problem, const SignOptions& options) {
-    detail::validate(problem);
-    detail::largest_of(problem.generators);  // refuses what is not finite
+    validate(problem);
+    largest_of(problem.generators);  // refuses what is not finite
     expects(options.tolerance >= 0 && options.nodes >= 0 && options.seconds >= 0,
             "tolerance {}, nodes {} and seconds {} must not be negative", options.tolerance, options.nodes,
             options.seconds);
@@ -37,7 +37,7 @@ SignBracket closed_form(const SignProblem& problem) {
 
 /// Gray code over all signs but the last, which symmetry fixes: one generator changes from one to the next.
 SignBracket enumerate(const SignProblem& problem) {
-    const detail::Generators generators = detail::generators_of(problem);
+    const Generators generators = generators_of(problem);
     const Index free = problem.count - 1;
     constexpr std::uint64_t afresh = 1024;
     Vector sum = generators.rowwise().sum();
@@ -61,7 +61,7 @@ SignBracket enumerate(const SignProblem& problem) {
     result.lower = norm_at(problem, result.signs);
     // Twice `count`, because generator 0 may itself be a sum of the others (`box_maximum`).
     result.upper = std::max(std::sqrt(best), result.lower) +
-                   detail::rounding_slack(generators, static_cast<Index>(afresh) + 2 * problem.count);
+                   rounding_slack(generators, static_cast<Index>(afresh) + 2 * problem.count);
     result.proof = SignProof::enumeration;
     return result;
 }
@@ -104,10 +104,10 @@ std::string to_string(SignProof proof) {
 }
 
 double norm_at(const SignProblem& problem, std::span<const std::int8_t> signs) {
-    detail::validate(problem);
+    validate(problem);
     expects(signs.size() == at(problem.count), "{} signs for {} generators", signs.size(), problem.count);
-    const detail::UnitScale unit(problem.generators);
-    const detail::Generators generators(unit.numbers().data(), problem.dimension, problem.count);
+    const UnitScale unit(problem.generators);
+    const Generators generators(unit.numbers().data(), problem.dimension, problem.count);
     Vector sum = Vector::Zero(problem.dimension);
     for (Index j = 0; j < problem.count; ++j) sum += static_cast<double>(signs[at(j)]) * generators.col(j);
     return unit.down(sum.norm());
@@ -130,8 +130,8 @@ SignBracket sign_maximum(const SignProblem& problem, const SignOptions& options)
         result.signs.assign(at(problem.count), 1);
         return result;
     }
-    result = detail::at_unit_scale({kept, problem.dimension, static_cast<Index>(numbers.size())},
-                                   [&](const SignProblem& unit) { return portfolio(unit, options); });
+    result = at_unit_scale({kept, problem.dimension, static_cast<Index>(numbers.size())},
+                           [&](const SignProblem& unit) { return portfolio(unit, options); });
     std::vector<std::int8_t> signs(at(problem.count), 1);
     for (std::size_t k = 0; k < numbers.size(); ++k) signs[at(numbers[k])] = result.signs[k];
     result.signs = std::move(signs);
@@ -144,7 +144,7 @@ SignBracket box_maximum(const SignProblem& problem, double box, const SignOption
     expects(std::isfinite(box) && box > 0, "box is {}; must be a finite number greater than 0", box);
     validate(problem, options);
     // V = box (1 + sigma)/2, so sum V_j g_j = (box/2)(g_0 + sum sigma_j g_j) with g_0 = sum g_j.
-    const detail::UnitScale unit(problem.generators);
+    const UnitScale unit(problem.generators);
     std::vector<double> all(at(problem.dimension), 0.0);
     for (Index j = 0; j < problem.count; ++j)
         for (Index i = 0; i < problem.dimension; ++i)
@@ -165,7 +165,7 @@ double l1_relaxation(const SignProblem& problem) {
     validate(problem, {});
     expects(problem.dimension <= 24, "the L1 relaxation tries 2^(p-1) sign patterns; p is {}, at most 24",
             problem.dimension);
-    const detail::Generators generators = detail::generators_of(problem);
+    const Generators generators = generators_of(problem);
     double best = 0;
     for (std::uint64_t pattern = 0; pattern < (std::uint64_t{1} << (problem.dimension - 1)); ++pattern) {
         Vector xi = Vector::Ones(problem.dimension);
@@ -178,4 +178,4 @@ double l1_relaxation(const SignProblem& problem) {
            (1 + 0x1p-52 * static_cast<double>((problem.count + problem.dimension) * problem.dimension));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -4,12 +4,12 @@
 #include <memory>
 #include <queue>
 
-#include "alidade/width/sign_maximum.hpp"
 #include "local_search.hpp"
 #include "mixing.hpp"
+#include "sign_maximum.hpp"
 #include "unit_scale.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -18,20 +18,20 @@ struct Node {
     Matrix generators;               // p x (1 + free)
     std::vector<Index> free;         // numbers of columns 1, 2, ... in the whole problem
     std::vector<std::int8_t> signs;  // of the whole problem; undecided ones are meaningless
-    std::shared_ptr<const detail::Mixing> mixing;
+    std::shared_ptr<const Mixing> mixing;
     double upper = 0;
     bool operator<(const Node& other) const { return upper < other.upper; }
 };
 
-detail::Generators view(const Matrix& generators) {
+Generators view(const Matrix& generators) {
     return {generators.data(), generators.rows(), generators.cols()};
 }
 
 class SignSearch {
 public:
     SignSearch(const SignProblem& problem, const SignOptions& options)
-        : whole_(detail::generators_of(problem)), options_(options) {
-        best_ = detail::search_locally(whole_, signs_);
+        : whole_(generators_of(problem)), options_(options) {
+        best_ = search_locally(whole_, signs_);
     }
 
     SignBracket run() {
@@ -50,7 +50,7 @@ public:
         if (!open_.empty()) upper = std::max(upper, open_.top().upper);
         // Leaves, and the sums of decided generators, are rounded: n additions, and n more if the first
         // generator is a sum of the others (`box_maximum`).
-        upper += detail::rounding_slack(whole_, 2 * whole_.cols());
+        upper += rounding_slack(whole_, 2 * whole_.cols());
         const SignProof proof = nodes_ > 1 ? SignProof::sign_search : SignProof::semidefinite;
         return {best_, upper, proof, signs_, nodes_};
     }
@@ -69,7 +69,7 @@ private:
                 node.free.push_back(j);
                 node.generators.col(static_cast<Index>(node.free.size())) = whole_.col(j);
             }
-        bound(node, std::make_unique<detail::Mixing>(view(node.generators)), 20);
+        bound(node, std::make_unique<Mixing>(view(node.generators)), 20);
         return node;
     }
 
@@ -91,7 +91,7 @@ private:
             child.generators.rightCols(node.generators.cols() - chosen - 1) =
                 node.generators.rightCols(node.generators.cols() - chosen - 1);
             child.generators.col(0) += sign * node.generators.col(chosen);
-            bound(child, std::make_unique<detail::Mixing>(*node.mixing, chosen, view(child.generators)), 4);
+            bound(child, std::make_unique<Mixing>(*node.mixing, chosen, view(child.generators)), 4);
             // A child cannot reach farther than its parent.
             child.upper = std::min(child.upper, node.upper);
             if (!child.free.empty() && child.upper > best_ * (1 + options_.tolerance))
@@ -101,7 +101,7 @@ private:
         }
     }
 
-    void bound(Node& node, std::unique_ptr<detail::Mixing> mixing, int rounds) {
+    void bound(Node& node, std::unique_ptr<Mixing> mixing, int rounds) {
         ++nodes_;
         if (node.free.empty()) {
             node.upper = node.generators.col(0).norm();
@@ -127,11 +127,11 @@ private:
     }
 
     void take(std::vector<std::int8_t> signs) {
-        const double value = detail::improve(whole_, signs);
+        const double value = improve(whole_, signs);
         if (value > best_) best_ = value, signs_ = std::move(signs);
     }
 
-    detail::Generators whole_;
+    Generators whole_;
     SignOptions options_;
     std::priority_queue<Node> open_;
     std::vector<std::int8_t> signs_;
@@ -142,12 +142,11 @@ private:
 }  // namespace
 
 SignBracket sign_search(const SignProblem& problem, const SignOptions& options) {
-    return detail::at_unit_scale(problem,
-                                 [&](const SignProblem& unit) { return SignSearch(unit, options).run(); });
+    return at_unit_scale(problem, [&](const SignProblem& unit) { return SignSearch(unit, options).run(); });
 }
 
 SignBracket semidefinite_bracket(const SignProblem& problem) {
     return sign_search(problem, {.nodes = 0});
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "alidade/width/sign_maximum.hpp"
+#include "sign_maximum.hpp"
 
 namespace alidade::detail {
 

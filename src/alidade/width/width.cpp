@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/width/sign_maximum.hpp"
+#include "sign_maximum.hpp"
 #include "unit_scale.hpp"
 
 namespace alidade {
@@ -110,8 +110,9 @@ double Width::search(const WidthProblem& problem, std::span<std::uint8_t> witnes
 
 // V = (1 + sigma)/2, so psi_V = (G sigma + G 1)/2 and G 1 is zero but for rounding.
 WidthBracket Width::maximise_signs(const WidthProblem& problem, std::span<std::uint8_t> witness) {
-    const SignBracket signs = sign_maximum({problem.generators, problem.dimension, problem.successors},
-                                           {.tolerance = options_.tolerance, .nodes = options_.nodes});
+    const detail::SignBracket signs =
+        detail::sign_maximum({problem.generators, problem.dimension, problem.successors},
+                             {.tolerance = options_.tolerance, .nodes = options_.nodes});
     for (std::size_t j = 0; j < witness.size(); ++j) witness[j] = signs.signs[j] > 0 ? 1 : 0;
     // The same vertex summed in another order may differ by rounding, and so may G 1: by m additions, each
     // of 2^-53 sum_j |g_ij| in coordinate i, which is at most the maximum over signs.
@@ -124,9 +125,10 @@ WidthBracket Width::maximise_signs(const WidthProblem& problem, std::span<std::u
 WidthBracket Width::relax(const WidthProblem& problem, std::span<std::uint8_t> witness) {
     WidthBracket result;
     result.lower = search(problem, witness);
-    const SignProblem signs{problem.generators, problem.dimension, problem.successors};
+    const detail::SignProblem signs{problem.generators, problem.dimension, problem.successors};
     const bool l1 = options_.method == WidthMethod::l1;
-    result.upper = (l1 ? l1_relaxation(signs) : semidefinite_bracket(signs).upper) / 2 * (1 + 1e-12);
+    result.upper =
+        (l1 ? detail::l1_relaxation(signs) : detail::semidefinite_bracket(signs).upper) / 2 * (1 + 1e-12);
     result.proof = l1 ? WidthProof::relaxation : WidthProof::signs;
     return result;
 }

@@ -1,10 +1,10 @@
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/kernel_set.hpp"
-#include "alidade/problem/families/parameters.hpp"
-#include "alidade/problem/random_reward.hpp"
+#include "alidade/problem/reward_catalogue.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "kernel_set.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// Chance of moving right. Base model i >= 1 differs from base model 0 on states with
@@ -58,4 +58,4 @@ Family chain_family() {
         make_chain};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/problem/families/drawing.hpp"
+#include "drawing.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include "alidade/random/samplers.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 Stream instance_stream(const FamilyArguments& arguments, Draw what, Index where) {
     return Stream(static_cast<std::uint64_t>(arguments.integer("seed")), Purpose::instance,
@@ -43,4 +43,4 @@ std::vector<Index> SubsetSampler::draw(Stream& random, Index count) {
     return drawn;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

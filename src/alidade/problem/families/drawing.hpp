@@ -7,7 +7,7 @@
 #include "alidade/random/stream.hpp"
 #include "alidade/types.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// What a built-in problem draws. Every draw has an address of its own, (what, where), so that no
 /// parameter shifts the draws of anything else.
@@ -40,4 +40,4 @@ private:
     std::vector<Index> numbers_;  // 0, 1, 2, ... between draws
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -2,7 +2,7 @@
 
 #include "alidade/problem/catalogue.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 Family garnet_family();
 Family needle_family();
@@ -13,4 +13,4 @@ Family inventory_family();
 Family gridworld_family();
 Family reservoir_family();
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,16 +1,16 @@
-#include "alidade/problem/families/garnet.hpp"
+#include "garnet.hpp"
 
 #include <algorithm>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/kernel_set.hpp"
-#include "alidade/problem/families/parameters.hpp"
-#include "alidade/problem/random_reward.hpp"
+#include "alidade/problem/reward_catalogue.hpp"
 #include "alidade/random/samplers.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "kernel_set.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr Index default_successors = 8;
@@ -86,4 +86,4 @@ Family garnet_family() {
             garnet_parameters(20, 4, 5, 5, default_successors), make};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -6,7 +6,7 @@
 
 #include "alidade/problem/catalogue.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// The parameters of a garnet with these default sizes; needle has them too.
 std::vector<FamilyParameter> garnet_parameters(Index states, Index actions, Index features, Index horizon,
@@ -20,4 +20,4 @@ using InformativePairs = std::function<std::vector<bool>(Index pairs)>;
 Problem make_garnet(const std::string& name, const FamilyArguments& arguments,
                     const InformativePairs& informative_pairs, Index default_successors);
 
-}  // namespace alidade
+}  // namespace alidade::detail

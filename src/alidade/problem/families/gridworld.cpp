@@ -2,12 +2,12 @@
 #include <array>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/kernel_set.hpp"
-#include "alidade/problem/families/parameters.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "kernel_set.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr Index max_side = 1000;
@@ -96,4 +96,4 @@ Family gridworld_family() {
             make_gridworld};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

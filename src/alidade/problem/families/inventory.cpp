@@ -4,12 +4,12 @@
 #include <numeric>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/kernel_set.hpp"
-#include "alidade/problem/families/parameters.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "kernel_set.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// The chance of each demand 0 .. capacity, normalised.
@@ -155,4 +155,4 @@ Family inventory_family() {
             make_inventory};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,11 +1,11 @@
-#include "alidade/problem/families/kernel_set.hpp"
+#include "kernel_set.hpp"
 
 #include <algorithm>
 #include <memory>
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr double max_numbers = 268'435'456;  // 2^28 numbers: 4 GiB with their positions
@@ -68,4 +68,4 @@ void add_walk(KernelSet& kernels, Index base, State s, Index length, double righ
     kernels.add(base, std::min<State>(s + 1, length - 1), right);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -7,7 +7,7 @@
 #include "alidade/model/feature_map.hpp"
 #include "alidade/types.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// "base 0", "base 1", ...
 std::vector<std::string> numbered_bases(Index count);
@@ -38,4 +38,4 @@ private:
 /// Moves on a line of `length` states: a step beyond an end stays there.
 void add_walk(KernelSet& kernels, Index base, State s, Index length, double right, double stay, double left);
 
-}  // namespace alidade
+}  // namespace alidade::detail

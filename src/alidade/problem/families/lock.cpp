@@ -1,13 +1,13 @@
 #include <algorithm>
 
 #include "alidade/error.hpp"
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/kernel_set.hpp"
-#include "alidade/problem/families/parameters.hpp"
 #include "alidade/random/samplers.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "kernel_set.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 Action draw_key(const FamilyArguments& arguments, State position, Index actions) {
@@ -186,4 +186,4 @@ Family lock_family() {
         make_lock};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/garnet.hpp"
-#include "alidade/problem/families/parameters.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "garnet.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 constexpr Index needle_successors = 10;
@@ -39,4 +39,4 @@ Family needle_family() {
             std::move(parameters), make};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

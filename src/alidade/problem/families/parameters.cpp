@@ -1,8 +1,8 @@
-#include "alidade/problem/families/parameters.hpp"
+#include "parameters.hpp"
 
 #include <utility>
 
-namespace alidade {
+namespace alidade::detail {
 
 FamilyParameter integer_parameter(std::string name, Index default_value, Index minimum, Index maximum,
                                   std::string meaning) {
@@ -59,4 +59,4 @@ FamilyParameter only(std::vector<std::string> variants, FamilyParameter paramete
     return parameter;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -5,7 +5,7 @@
 
 #include "alidade/problem/catalogue.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// An integer parameter within [minimum, maximum].
 FamilyParameter integer_parameter(std::string name, Index default_value, Index minimum, Index maximum,
@@ -31,4 +31,4 @@ inline constexpr Index max_actions = 1'000;
 inline constexpr Index max_features = 1'000;
 inline constexpr Index max_horizon = 10'000;
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,10 +1,10 @@
 #include "alidade/problem/reservoir.hpp"
 
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/parameters.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 Problem make_reservoir(const FamilyArguments& arguments) {
@@ -37,4 +37,4 @@ Family reservoir_family() {
             make_reservoir};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

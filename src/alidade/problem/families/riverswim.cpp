@@ -1,12 +1,12 @@
 #include <array>
 
-#include "alidade/problem/families/drawing.hpp"
-#include "alidade/problem/families/families.hpp"
-#include "alidade/problem/families/kernel_set.hpp"
-#include "alidade/problem/families/parameters.hpp"
 #include "alidade/random/samplers.hpp"
+#include "drawing.hpp"
+#include "families.hpp"
+#include "kernel_set.hpp"
+#include "parameters.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 /// Action 0 swims left surely. Action 1 moves right with p, stays with 0.8(1-p), is carried left with
@@ -100,4 +100,4 @@ Family riverswim_family() {
             make_riverswim};
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "alidade/certify/deviation.hpp"
+#include "alidade/certify/reward_free.hpp"
+#include "alidade/confidence/learned_model.hpp"
+#include "alidade/types.hpp"
+#include "divergence.hpp"
+
+namespace alidade::detail {
+
+/// min(sqrt(k/2), sqrt(1 - exp(-k))): two laws whose KL divergence is k are no farther apart in total
+/// variation (Pinsker; Bretagnolle and Huber). One if k is infinite.
+double variation_of_divergence(double divergence);
+
+/// K_h(s) = max_a (k_h(s,a) + P~ K_{h+1}), at least the KL divergence of the learned law of what comes after
+/// (h, s) from the true one, under any policy: H rows of S, the last zero; may be infinite. The actions are
+/// the maximisers.
+ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
+                                    Threads threads = {});
+
+/// Errors (H-1-h) * variation_of_divergence(K_h(s)) [likelihood §4 B]: what comes after (h, s) earns between
+/// 0 and H-1-h. `divergences` are those of KL.
+ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
+                                       const RewardFreeOptions& options = {});
+
+/// The coupling recursion in which every value is cut at the bound `trajectory` of trajectory_kl_recursion:
+/// never above either [likelihood §4].
+ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                const ErrorRecursion& trajectory, const RewardFreeOptions& options = {});
+
+}  // namespace alidade::detail

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "../confidence/value_regression.hpp"
+#include "../estimate/ridge_regression.hpp"
+#include "alidade/confidence/width_table.hpp"
+#include "alidade/explore/set_source.hpp"
+#include "alidade/model/threads.hpp"
+
+namespace alidade::detail {
+
+class PlanningPass;
+
+struct RegressionSourceOptions {
+    RegressionConstants constants;
+    WidthMethod width = WidthMethod::exact;
+};
+
+/// The regression that a task asks for.
+ValueRegression value_regression(const Task& task, double delta, const RegressionConstants& constants = {});
+
+/// Value-targeted ridge regression: features and targets come from the V in {0,1} that attains each pair's
+/// width, fixed before the data are seen [paper, Alg. 1 lines 6-9; theory §3].
+class RegressionSource final : public SetSource {
+public:
+    explicit RegressionSource(SourceSetting setting, RegressionSourceOptions options = {});
+    ~RegressionSource() override;
+
+    bool due() const override { return due_; }
+    void refresh() override;
+    void absorb(const Counts& batch) override;
+    std::int64_t episodes() const override { return episodes_; }
+    Knowledge knowledge() const override;
+    Knowledge recompute(const Snapshot& evidence) const override;
+    WidthMethod width() const override { return options_.width; }
+    bool keeps_best() const override;
+    std::optional<std::int64_t> refresh_bound() const override;
+    Snapshot evidence() const override;
+    Snapshot memory() const override;
+    void restore(const Snapshot& memory) override;
+
+    const ValueRegression& regression() const noexcept { return regression_; }
+    /// Statistics of every confidence set.
+    const std::vector<RidgeStatistics>& statistics() const noexcept { return statistics_; }
+    const SourceSetting& setting() const noexcept { return setting_; }
+
+    // For who acts on the same widths, in place of `refresh`: `solve`, and then `back_up` for every learned
+    // step, from the last to the first.
+
+    /// Solves the regressions anew, and brackets the widths where they may have moved far.
+    void solve();
+    /// One step's regression, as solved last.
+    const RegressionSet& set(Step h) const noexcept { return sets_[static_cast<std::size_t>(set_index(h))]; }
+    /// A backup of one step.
+    struct Backup {
+        Step h = 0;
+        const Vector* weights = nullptr;  ///< whose expectation is taken, in the regression's coordinates
+        double scale = 0;                 ///< of the width: radius times range
+        std::span<const double> next;     ///< S numbers: the value at the next step
+    };
+    /// Pairs first .. last-1, `first` a multiple of eight.
+    struct Pairs {
+        Index first = 0, last = 0;
+    };
+    /// values[pair] = scale * width + E[next(s')], following the maximisers of the widths on the way. Parts
+    /// that have no pair in common may be done at once.
+    void back_up(const Backup& backup, const Pairs& pairs, std::span<double> values);
+
+private:
+    Index set_index(Step h) const noexcept { return setting_.task.homogeneous ? 0 : h; }
+    bool thorough_due() const;
+    PlanningPass& pass();
+    void bracket(const WidthOptions& effort, std::span<const RegressionSet> sets, WidthTable& widths) const;
+    void observe(Index set, Index pair, const std::int64_t* seen);
+    bool determinant_doubled() const;
+
+    SourceSetting setting_;
+    RegressionSourceOptions options_;
+    Shape shape_;
+    ValueRegression regression_;
+    std::vector<RidgeStatistics> statistics_;
+    std::int64_t episodes_ = 0;
+
+    // As of the last refresh:
+    std::vector<RegressionSet> sets_;
+    WidthTable widths_;                   // of the last thorough pass
+    std::unique_ptr<PlanningPass> pass_;  // holds the frozen witnesses V; made when it is needed
+    std::vector<double> feature_;         // scratch: psi_V of one pair
+    std::vector<double> log_det_;         // of every set
+    std::int64_t thorough_at_ = -1;       // episodes at the last thorough pass over the widths
+    int ascents_ = 0;                     // how often witnesses may move in the next backup
+    bool due_ = true;
+    bool widths_current_ = false;  // widths_ are those of statistics_
+};
+
+/// The knowledge that solved regressions and widths support: model and certificate. Throws InvalidArgument
+/// unless the regression was made for the task.
+Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
+                               std::span<const RegressionSet> sets, const WidthTable& widths,
+                               std::int64_t episodes, Threads threads = {});
+
+/// The entry of the catalogue of sources.
+SourceEntry regression_entry();
+
+}  // namespace alidade::detail
