@@ -129,8 +129,9 @@ TEST(AttackBounds, SecondOrderTermsPayForWhatCancels) {
             for (const ConfidenceSet& set : sets)
                 exact *=
                     static_cast<Long>(set.refined_radius()) / static_cast<Long>(set.estimate().factor(0, 0));
+            detail::SecondOrder::Scratch scratch;
             detail::SecondOrder::Form form;
-            bound.form(0, pair, form);
+            bound.form(0, pair, scratch, form);
             EXPECT_LE(std::abs(exact), static_cast<Long>(bound.bound(form)) * (1 + 1e-18L))
                 << "seed " << seed;
         }
