@@ -36,7 +36,7 @@ double advantage(const std::vector<ActionInterval>& actions, std::size_t a, doub
     return certain ? upper : upper + slack;
 }
 
-std::vector<double> row_of(const Matrix& values, Step h) {
+std::vector<double> values_at(const Matrix& values, Step h) {
     std::vector<double> row(at(values.cols()));
     for (State s = 0; s < values.cols(); ++s) row[at(s)] = values(h, s);
     return row;
@@ -58,8 +58,8 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
     of_steps.fill(std::vector<double>(at(shape.states), 0.0));
     const auto back_up = [&](IntervalScratch& scratch, Step h, State first, State last) {
         auto& [backup, actions] = scratch;
-        const std::vector<double> low = row_of(bounds.policy_lower, h + 1);
-        const std::vector<double> high = row_of(bounds.policy_upper, h + 1);
+        const std::vector<double> low = values_at(bounds.policy_lower, h + 1);
+        const std::vector<double> high = values_at(bounds.policy_upper, h + 1);
         for (State s = first; s < last; ++s) {
             for (Action a = 0; a < shape.actions; ++a) {
                 const Index pair = shape.pair(s, a);

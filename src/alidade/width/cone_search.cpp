@@ -50,7 +50,7 @@ public:
         // the lambda of a unit w sum to at most sqrt(p), rays of one orthant having no obtuse angles; a
         // rounded middle ray leaves slivers of 2^-53 uncovered at each split, on which h is larger by no more
         // than the slivers' width times its maximum.
-        upper = upper * (1 + 1e-9) + rounding_slack(generators_, 3 * generators_.cols());
+        upper = upper * (1 + 1e-9) + summation_slack(generators_, 3 * generators_.cols());
         return {best_, upper, SignProof::cone_search, signs_, nodes_};
     }
 

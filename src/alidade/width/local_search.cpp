@@ -15,7 +15,7 @@ Vector sum_of(const Generators& generators, const std::vector<std::int8_t>& sign
 
 }  // namespace
 
-double rounding_slack(const Generators& generators, Index additions) {
+double summation_slack(const Generators& generators, Index additions) {
     return 0x1p-52 * static_cast<double>(additions + generators.rows() + 8) *
            generators.colwise().norm().sum();
 }

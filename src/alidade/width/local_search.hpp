@@ -18,7 +18,7 @@ inline Generators generators_of(const SignProblem& problem) {
 /// At least what rounding can take from a norm |sum_j s_j g_j| computed with so many additions. An addition
 /// in coordinate i errs by at most 2^-53 sum_j |g_ij|, all coordinates together by 2^-53 sum_j |g_j|; the
 /// norm itself by p more of the same. Twice that, for the second order and for this sum's own rounding.
-double rounding_slack(const Generators& generators, Index additions);
+double summation_slack(const Generators& generators, Index additions);
 
 /// Signs of the scores g_j . direction; +1 where the score is zero.
 std::vector<std::int8_t> signs_towards(const Generators& generators, const Vector& direction);

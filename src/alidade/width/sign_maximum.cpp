@@ -61,7 +61,7 @@ SignBracket enumerate(const SignProblem& problem) {
     result.lower = norm_at(problem, result.signs);
     // Twice `count`, because generator 0 may itself be a sum of the others (`box_maximum`).
     result.upper = std::max(std::sqrt(best), result.lower) +
-                   rounding_slack(generators, static_cast<Index>(afresh) + 2 * problem.count);
+                   summation_slack(generators, static_cast<Index>(afresh) + 2 * problem.count);
     result.proof = SignProof::enumeration;
     return result;
 }

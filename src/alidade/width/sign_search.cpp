@@ -50,7 +50,7 @@ public:
         if (!open_.empty()) upper = std::max(upper, open_.top().upper);
         // Leaves, and the sums of decided generators, are rounded: n additions, and n more if the first
         // generator is a sum of the others (`box_maximum`).
-        upper += rounding_slack(whole_, 2 * whole_.cols());
+        upper += summation_slack(whole_, 2 * whole_.cols());
         const SignProof proof = nodes_ > 1 ? SignProof::sign_search : SignProof::semidefinite;
         return {best_, upper, proof, signs_, nodes_};
     }
