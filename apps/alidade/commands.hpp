@@ -21,6 +21,7 @@ void add_check_certificate(CLI::App& app, Chosen& chosen);
 void add_explore(CLI::App& app, Chosen& chosen);
 void add_learn(CLI::App& app, Chosen& chosen);
 void add_plan(CLI::App& app, Chosen& chosen);
+void add_plans(CLI::App& app, Chosen& chosen);
 void add_certify(CLI::App& app, Chosen& chosen);
 void add_export(CLI::App& app, Chosen& chosen);
 void add_audit(CLI::App& app, Chosen& chosen);

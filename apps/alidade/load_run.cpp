@@ -67,6 +67,10 @@ Problem load_problem_argument(const std::string& source, std::optional<bool> nor
     }
 }
 
+Run open_run_to_keep(const std::string& folder) {
+    return explaining_run(folder, keeping_use(), [&] { return Run::open(folder); });
+}
+
 Run open_run(const std::string& folder) {
     return explaining_run(folder, reading_use(), [&] { return Run::open(folder, Access::read); });
 }

@@ -17,6 +17,9 @@ Problem load_problem_argument(const std::string& source, std::optional<bool> nor
 /// Opens a run's folder to read: takes no lock and changes nothing in it. Throws UserError.
 Run open_run(const std::string& folder);
 
+/// Opens it to keep something with it: for as long as it is open, nobody else can write. Throws UserError.
+Run open_run_to_keep(const std::string& folder);
+
 /// Computes the knowledge of a run again from its stored evidence; of a run that was killed, from its last
 /// checkpoint. Throws UserError if nothing was stored yet. Beside a writer, ask for the run's standing after
 /// this: then it is of the same moment or a later one, and no contradiction is missed.

@@ -3,21 +3,21 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/robust_plan.hpp"
 #include "alidade/files/policy_file.hpp"
 #include "alidade/plan/planner.hpp"
 #include "alidade/spec/printable_text.hpp"
-#include "caution_view.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"
+#include "plan_names.hpp"
 #include "planner_choice.hpp"
 #include "reward_batch.hpp"
+#include "robustness_view.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -26,7 +26,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct PlanArguments {
-    std::string folder, output;
+    std::string folder, output, keep;
     PlannerFlags planner;
     RewardFlags rewards;
     FitFlags fit;
@@ -41,12 +41,18 @@ struct PlanBasis {
     Threads threads;
 };
 
+/// Keeps a plan with its run.
+void keep(Run& run, const std::string& name, const ChosenReward& reward, const std::string& planner,
+          const Policy& policy, const RewardCertificate& certificate, std::int64_t episodes) {
+    writing([&] { run.keep({name, reward.name, reward.scaled, planner, policy, certificate, episodes}); });
+}
+
 /// What a planner made of a reward.
 struct Planned {
     Plan plan;
     Measurement measured;
     double seconds;
-    std::optional<Caution> caution;  ///< of a robust plan
+    std::optional<PriceOfRobustness> price;  ///< of a robust plan
 };
 
 /// Nothing if Ctrl-C ended the planner's command.
@@ -62,7 +68,7 @@ std::optional<Planned> plan_for(PlannerChoice& planner, const PlannerFlags& flag
     if (const std::string lie = false_claims(measured, planned.plan, learned.shape(), called.scaled.scale);
         !lie.empty())
         console.say("warning: " + lie);
-    if (flags.robust()) planned.caution = caution_of(learned, reward, planned.plan.policy, threads);
+    if (flags.robust()) planned.price = price_of_robustness(learned, reward, planned.plan.policy, threads);
     return planned;
 }
 
@@ -74,14 +80,14 @@ ordered_json plan_json(const Planned& planned, const RewardCertificate& certific
     object["measured"] = to_json(planned.measured, planned.plan, shape, scale);
     object["reward"] = reward.name;
     object["delta"] = certificate.failure_probability;
-    if (planned.caution) object["caution"] = to_json(*planned.caution, shape, scale);
+    if (planned.price) object["price_of_robustness"] = to_json(*planned.price, shape, scale);
     object["policy"] = to_json(planned.plan.policy);
     object["seconds"] = planned.seconds;
     return object;
 }
 
 int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoice& planner,
-             const PlanBasis& basis, const Console& console) {
+             const PlanBasis& basis, Run& run, const Console& console) {
     const auto& [problem, knowledge, standing, threads] = basis;
     const Shape& shape = knowledge.learned->shape();
     const RewardScale& scale = reward.scaled.scale;
@@ -94,6 +100,8 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     const Policy& policy = planned->plan.policy;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
+    if (!given.keep.empty())
+        keep(run, given.keep, reward, given.planner.planner, policy, certificate, knowledge.episodes);
     if (console.json()) {
         ordered_json object = plan_json(*planned, certificate, given, reward, shape);
         add_standing(object, standing, problem);
@@ -103,33 +111,16 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     std::string text = fmt::format("{} for {} by {}, in {}\n", console.bold("Plan"), printable(reward.name),
                                    printable(given.planner.planner), duration(planned->seconds));
     text += describe(planned->measured, shape, scale) + describe(certificate, shape, scale);
-    if (planned->caution) text += describe(*planned->caution, shape, scale);
+    if (planned->price) text += describe(*planned->price, shape, scale);
     text += describe_contradiction(standing, problem, console);
-    if (given.output.empty())
-        text += "  To keep the policy, add -o plan.json.\n";
-    else
-        text += fmt::format("  Policy written to {}\n", printable(given.output));
+    if (given.output.empty() && given.keep.empty())
+        text += "  To keep the policy, add -o plan.json, or --keep NAME to store it in the run.\n";
+    if (!given.output.empty()) text += fmt::format("  Policy written to {}\n", printable(given.output));
+    if (!given.keep.empty())
+        text +=
+            fmt::format("  Kept in the run as {}: alidade plans {}\n", given.keep, shell_path(given.folder));
     console.result(text);
     return 0;
-}
-
-/// Where a batch's policies go: DIR/NAME.json for the reward NAME or its file's name. Refuses two of a kind.
-std::vector<std::filesystem::path> policy_files(const std::string& folder,
-                                                const std::vector<ChosenReward>& rewards) {
-    std::vector<std::filesystem::path> files;
-    if (folder.empty()) return files;
-    std::set<std::filesystem::path> seen;
-    for (const ChosenReward& reward : rewards) {
-        std::filesystem::path name = std::filesystem::path(reward.name).filename();
-        if (name.extension() == ".json" || name.extension() == ".npz") name = name.stem();
-        files.push_back(std::filesystem::path(folder) / (name.string() + ".json"));
-        if (!seen.insert(files.back()).second)
-            throw UserError(fmt::format("two policies would be written to '{}'", files.back().string()),
-                            {"-o", "the second would replace the first",
-                             "rename one of the reward files, or plan for them one by one"});
-    }
-    std::filesystem::create_directories(folder);
-    return files;
 }
 
 std::string describe_batch(const PlanArguments& given, const std::vector<ChosenReward>& rewards,
@@ -139,7 +130,7 @@ std::string describe_batch(const PlanArguments& given, const std::vector<ChosenR
     const bool robust = given.planner.robust();
     std::vector<Table::Column> columns{{"reward", Table::Align::left}};
     for (Table::Column& column : certificate_columns()) columns.push_back(std::move(column));
-    if (robust) columns.insert(columns.end(), {{"caution costs"}, {"gains"}});
+    if (robust) columns.insert(columns.end(), {{"robustness costs"}, {"gains"}});
     Table table(std::move(columns));
     for (std::size_t i = 0; i < outcome.certificates.size(); ++i) {
         const RewardScale& scale = rewards[i].scaled.scale;
@@ -148,8 +139,8 @@ std::string describe_batch(const PlanArguments& given, const std::vector<ChosenR
              certificate_cells(outcome.certificates[i], knowledge.learned->shape(), scale))
             cells.push_back(std::move(cell));
         if (robust) {
-            cells.push_back(rounded(scale.scale * std::max(0.0, plans[i].caution->cost())));
-            cells.push_back(rounded(scale.scale * plans[i].caution->gain()));
+            cells.push_back(rounded(scale.scale * std::max(0.0, plans[i].price->cost())));
+            cells.push_back(rounded(scale.scale * plans[i].price->gain()));
         }
         table.add(std::move(cells));
     }
@@ -165,10 +156,11 @@ std::string describe_batch(const PlanArguments& given, const std::vector<ChosenR
 }
 
 int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewards, PlannerChoice& planner,
-              const PlanBasis& basis, const Console& console) {
+              const PlanBasis& basis, Run& run, const Console& console) {
     const Knowledge& knowledge = basis.knowledge;
     const Threads threads = basis.threads;
     const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
+    const std::vector<std::string> names = plan_names(given.keep, rewards, true);
     std::vector<Planned> plans;
     const BatchOutcome outcome = certify_batch(
         knowledge, rewards.size(),
@@ -182,6 +174,9 @@ int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewar
             return RewardQuestion{rewards[i].scaled.reward, policy};
         },
         threads, console);
+    for (std::size_t i = 0; i < std::min(names.size(), outcome.certificates.size()); ++i)
+        keep(run, names[i], rewards[i], given.planner.planner, plans[i].plan.policy, outcome.certificates[i],
+             knowledge.episodes);
     if (console.json()) {
         ordered_json object;
         object["plans"] = ordered_json::array();
@@ -208,17 +203,18 @@ int plan(const PlanArguments& given, const Console& console) {
         throw UserError("no reward is given",
                         {"the command line", "a plan needs to know what is worth having",
                          "alidade plan RUN --reward FILE_OR_NAME"});
-    const Run store = open_run(given.folder);
+    Run store = given.keep.empty() ? open_run(given.folder) : open_run_to_keep(given.folder);
     const Threads threads = thread_count(given.threads);
     const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
+    plan_names(given.keep, rewards, given.rewards.batch());  // refused before anything is computed
     const Knowledge knowledge = load_run(store, threads).knowledge;
     const Standing standing = standing_of(store, given.fit);
     insist(standing, console);
     PlannerChoice planner(given.planner, knowledge.learned, threads);
     const PlanBasis basis{store.problem(), knowledge, standing, threads};
     return standing.exit_code(given.rewards.batch()
-                                  ? plan_many(given, rewards, planner, basis, console)
-                                  : plan_one(given, rewards.front(), planner, basis, console));
+                                  ? plan_many(given, rewards, planner, basis, store, console)
+                                  : plan_one(given, rewards.front(), planner, basis, store, console));
 }
 
 }  // namespace
@@ -233,6 +229,10 @@ void add_plan(CLI::App& app, Chosen& chosen) {
     command->add_option(
         "-o,--output", given->output,
         "Write the policy to this .json file; of several rewards, each to a file in this folder");
+    command->add_option(
+        "--keep", given->keep,
+        "Store plan and certificate in the run, under this name (of several rewards, NAME-REWARD);\n"
+        "alidade plans shows them");
     add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();

@@ -10,8 +10,8 @@ namespace alidade::app {
 
 /// {model_value, optimal_model_value, cost, guaranteed, optimal_guaranteed, gain}, in the unit of the
 /// reward's file.
-nlohmann::ordered_json to_json(const Caution& caution, const Shape& shape, const RewardScale& scale);
+nlohmann::ordered_json to_json(const PriceOfRobustness& price, const Shape& shape, const RewardScale& scale);
 /// What a robust plan gives up and gains, in words.
-std::string describe(const Caution& caution, const Shape& shape, const RewardScale& scale);
+std::string describe(const PriceOfRobustness& price, const Shape& shape, const RewardScale& scale);
 
 }  // namespace alidade::app

@@ -89,6 +89,10 @@ RunUse writing_use(bool overwrite) {
     return {.writes = true, .may_overwrite = !overwrite, .another = "choose another folder with -o"};
 }
 
+RunUse keeping_use() {
+    return {.writes = true, .another = "name the folder of a run"};
+}
+
 Context run_context(const std::string& folder, RunFault fault, const RunUse& use) {
     return {fmt::format("run folder '{}'", folder), reason_for(fault, use), advice_for(folder, fault, use)};
 }

@@ -20,6 +20,9 @@ RunUse reading_use();
 /// Of explore and learn.
 RunUse writing_use(bool overwrite);
 
+/// Of plan --keep, which writes into a run that there is.
+RunUse keeping_use();
+
 /// Where it went wrong, why it matters, and what to type: something that works for this fault and this use.
 Context run_context(const std::string& folder, RunFault fault, const RunUse& use);
 

@@ -153,24 +153,24 @@ TEST_F(Rewards, PoliciesAndRewardsAreCertifiedInPairs) {
     EXPECT_NE(text.out.find("q.json"), std::string::npos);
 }
 
-TEST_F(Rewards, ARobustPlanSaysWhatItsCautionCosts) {
+TEST_F(Rewards, ARobustPlanSaysWhatItsRobustnessCosts) {
     ASSERT_EQ(run({"explore", inventory(), "-o", "run", "--episodes", "500", "--quiet"}).code, 0);
     const json robust =
         run({"plan", "run", "--reward", "balanced", "--planner", "robust", "--json"}).object();
     const json plain = run({"plan", "run", "--reward", "balanced", "--json"}).object();
-    const json& caution = robust["caution"];
-    expect_keys(caution,
+    const json& price = robust["price_of_robustness"];
+    expect_keys(price,
                 {"model_value", "optimal_model_value", "cost", "guaranteed", "optimal_guaranteed", "gain"});
-    EXPECT_EQ(caution["guaranteed"], robust["value_lower"]);
-    EXPECT_EQ(caution["optimal_guaranteed"], plain["value_lower"]);
+    EXPECT_EQ(price["guaranteed"], robust["value_lower"]);
+    EXPECT_EQ(price["optimal_guaranteed"], plain["value_lower"]);
     EXPECT_GE(robust["value_lower"], plain["value_lower"]);
-    EXPECT_GE(caution["cost"], 0);
-    EXPECT_FALSE(plain.contains("caution"));
+    EXPECT_GE(price["cost"], 0);
+    EXPECT_FALSE(plain.contains("price_of_robustness"));
     const Outcome text = run({"plan", "run", "--reward", "balanced", "--planner", "robust"});
-    EXPECT_NE(text.out.find("caution        costs"), std::string::npos);
+    EXPECT_NE(text.out.find("robustness     costs"), std::string::npos);
     const Outcome table =
         run({"plan", "run", "--reward", "balanced", "--reward", "dense", "--planner", "robust"});
-    EXPECT_NE(table.out.find("caution costs"), std::string::npos);
+    EXPECT_NE(table.out.find("robustness costs"), std::string::npos);
 }
 
 TEST_F(Rewards, AnInterruptedBatchPrintsWhatIsDone) {
@@ -196,6 +196,33 @@ TEST_F(Rewards, AnInterruptedBatchPrintsWhatIsDone) {
         EXPECT_TRUE(std::filesystem::exists(path(plan["file"].get<std::string>())));
     EXPECT_EQ(timeless(run({"plan", "run", "--json", "--reward", "sparse?seed=0"}).object())["methods"],
               object["plans"][0]["methods"]);
+}
+
+TEST_F(Rewards, APlanIsKeptInItsRun) {
+    ASSERT_EQ(explore("run").code, 0);
+    EXPECT_EQ(run({"plans", "run", "--json"}).object()["plans"], json::array());
+    const json made =
+        run({"plan", "run", "--reward", "target", "--keep", "mine", "-o", "made.json", "--json"}).object();
+    json kept = run({"plans", "run", "--json"}).object()["plans"];
+    ASSERT_EQ(kept.size(), 1U);
+    expect_keys(kept[0], {"name", "reward", "planner", "episodes", "value_lower", "value_upper",
+                          "optimal_upper", "loss_bound", "vacuous", "methods", "method", "delta"});
+    for (const char* key :
+         {"reward", "planner", "value_lower", "value_upper", "loss_bound", "methods", "delta"})
+        EXPECT_EQ(kept[0][key], made[key]) << key;
+    // Of several rewards, each under a name of its own; beside those that were kept before.
+    const Outcome both =
+        run({"plan", "run", "--reward", "target", "--reward", "sparse?seed=4", "--keep", "many"});
+    EXPECT_EQ(both.code, 0) << both.err;
+    const Outcome all = run({"plans", "run"});
+    for (const char* name : {"mine", "many-target", "many-sparse-seed-4"})
+        EXPECT_NE(all.out.find(name), std::string::npos) << name;
+    const json one = run({"plans", "run", "mine", "-o", "kept.json", "--json"}).object();
+    EXPECT_EQ(one["plans"].size(), 1U);
+    EXPECT_EQ(text_of(path("kept.json")), text_of(path("made.json")));
+    EXPECT_EQ(run({"plans", "run", "other"}).code, 2);
+    EXPECT_EQ(run({"plans", "run", "-o", "kept.json"}).code, 2);
+    EXPECT_EQ(run({"plan", "run", "--reward", "target", "--keep", "a/b"}).code, 2);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "alidade/certify/advantage.hpp"
 #include "alidade/certify/divergence.hpp"
-#include "alidade/certify/printed.hpp"
+#include "alidade/certify/paper_certificate.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/certify/span.hpp"
@@ -112,14 +112,14 @@ TEST_F(Conditions, TablesOfAnotherShapeAreRefused) {
     const DeviationTable deviations = DeviationTable::of(learned_);
     EXPECT_THROW(detail::advantage_bounds(learned_, deviations, reward_, policy_, {}), InvalidArgument);
     const std::vector<Vector> estimates(3, Vector::Constant(3, 1.0 / 3));
-    EXPECT_NO_THROW(detail::certify_printed(learned_, estimates, std::vector<double>(at(3 * 8), 0.1)));
-    EXPECT_THROW(detail::certify_printed(learned_, std::vector<Vector>(3, Vector::Zero(2)),
-                                         std::vector<double>(at(3 * 8), 0.1)),
+    EXPECT_NO_THROW(detail::certify_as_in_paper(learned_, estimates, std::vector<double>(at(3 * 8), 0.1)));
+    EXPECT_THROW(detail::certify_as_in_paper(learned_, std::vector<Vector>(3, Vector::Zero(2)),
+                                             std::vector<double>(at(3 * 8), 0.1)),
                  InvalidArgument);
-    EXPECT_THROW(detail::certify_printed(learned_, estimates, std::vector<double>(at(3 * 8), -0.1)),
+    EXPECT_THROW(detail::certify_as_in_paper(learned_, estimates, std::vector<double>(at(3 * 8), -0.1)),
                  InvalidArgument);
     EXPECT_THROW(
-        detail::certify_printed(off_by(learned_, 0.1), estimates, std::vector<double>(at(3 * 8), 0.1)),
+        detail::certify_as_in_paper(off_by(learned_, 0.1), estimates, std::vector<double>(at(3 * 8), 0.1)),
         InvalidArgument);
 }
 

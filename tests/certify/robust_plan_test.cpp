@@ -80,8 +80,8 @@ TEST(RobustPlan, NoPolicyHasALargerGuaranteeWithTheSolver) {
         double best = 0;
         for (const Policy& policy : all_policies(shape))
             best = std::max(best, exact_guarantee(learned, reward, policy));
-        EXPECT_NEAR(plan.caution.guaranteed, best, 1e-7) << "seed " << seed;
-        EXPECT_NEAR(plan.caution.guaranteed, exact_guarantee(learned, reward, plan.policy), 1e-7);
+        EXPECT_NEAR(plan.price.guaranteed, best, 1e-7) << "seed " << seed;
+        EXPECT_NEAR(plan.price.guaranteed, exact_guarantee(learned, reward, plan.policy), 1e-7);
     }
 }
 
@@ -95,9 +95,9 @@ TEST(RobustPlan, NoPolicyHasALargerGuaranteeWithClosedForms) {
         Stream random = support::test_stream(seed, 62);
         const Reward reward = seed % 2 == 0 ? support::random_reward(random, shape)
                                             : support::random_sparse_reward(random, shape, 0.4);
-        const double guaranteed = robust_plan(learned, reward).caution.guaranteed;
+        const double guaranteed = robust_plan(learned, reward).price.guaranteed;
         for (const Policy& policy : all_policies(shape)) {
-            const double other = caution_of(learned, reward, policy).guaranteed;
+            const double other = price_of_robustness(learned, reward, policy).guaranteed;
             EXPECT_LE(other, guaranteed + (features == 2 ? 1e-12 : 1e-3)) << "seed " << seed;
             worst = std::max(worst, other - guaranteed);
         }
@@ -120,8 +120,8 @@ TEST(RobustPlan, TheGuaranteeHoldsForEveryMember) {
         for (int k = 0; k < 8; ++k) {
             const MixtureModel truth = support::random_member(learned, random, k % 4 == 3);
             const double value = evaluate(truth, plan.policy, reward).value;
-            EXPECT_LE(plan.caution.guaranteed, value) << "seed " << seed;
-            closest = std::min(closest, value - plan.caution.guaranteed);
+            EXPECT_LE(plan.price.guaranteed, value) << "seed " << seed;
+            closest = std::min(closest, value - plan.price.guaranteed);
         }
     }
     RecordProperty("closest", std::to_string(closest));
@@ -153,8 +153,8 @@ TEST(RobustPlan, TheGuaranteeAllowsForTheMisspecification) {
             }
             std::swap(now, next);
         }
-        EXPECT_LE(plan.caution.guaranteed, next[0]) << "seed " << seed;
-        EXPECT_LE(plan.caution.guaranteed, robust_plan(exact, reward).caution.guaranteed + 1e-12);
+        EXPECT_LE(plan.price.guaranteed, next[0]) << "seed " << seed;
+        EXPECT_LE(plan.price.guaranteed, robust_plan(exact, reward).price.guaranteed + 1e-12);
     }
 }
 
@@ -169,9 +169,9 @@ TEST(RobustPlan, IsBackwardInductionWhenTheSetsArePoints) {
         const RobustPlan plan = robust_plan(learned, reward, worst);
         EXPECT_EQ(plan.policy, optimal.policy);
         EXPECT_LE((plan.guaranteed - optimal.values).cwiseAbs().maxCoeff(), 1e-12);
-        EXPECT_NEAR(plan.caution.guaranteed, optimal.value, 1e-7);
-        EXPECT_NEAR(plan.caution.cost(), 0, 1e-12);
-        EXPECT_NEAR(plan.caution.gain(), 0, 1e-12);
+        EXPECT_NEAR(plan.price.guaranteed, optimal.value, 1e-7);
+        EXPECT_NEAR(plan.price.cost(), 0, 1e-12);
+        EXPECT_NEAR(plan.price.gain(), 0, 1e-12);
     }
 }
 
@@ -184,10 +184,10 @@ TEST(RobustPlan, CostsNothingLessThanZeroAndGainsNoLess) {
         Stream random = support::test_stream(seed, 66);
         const Reward reward = support::random_sparse_reward(random, sizes.shape, 0.3);
         const RobustPlan plan = robust_plan(knowledge.mixture(), reward);
-        const Caution again = caution_of(knowledge.mixture(), reward, plan.policy);
-        EXPECT_EQ(again.guaranteed, plan.caution.guaranteed);
-        EXPECT_EQ(again.optimal_guaranteed, plan.caution.optimal_guaranteed);
-        EXPECT_EQ(again.model_value, plan.caution.model_value);
+        const PriceOfRobustness again = price_of_robustness(knowledge.mixture(), reward, plan.policy);
+        EXPECT_EQ(again.guaranteed, plan.price.guaranteed);
+        EXPECT_EQ(again.optimal_guaranteed, plan.price.optimal_guaranteed);
+        EXPECT_EQ(again.model_value, plan.price.model_value);
         // The guarantee is that of the recursion, in which every state has a member of its own; the
         // certificate also knows that they share it.
         const Vector first =
@@ -195,11 +195,11 @@ TEST(RobustPlan, CostsNothingLessThanZeroAndGainsNoLess) {
         const double mean = knowledge.mixture().model().start().expect({first.data(), at(first.size())});
         EXPECT_EQ(again.guaranteed, std::max(0.0, mean - 1e-9 * static_cast<double>(sizes.shape.horizon)));
         EXPECT_LE(again.guaranteed, certify_reward(knowledge, reward, plan.policy).value.lower);
-        EXPECT_GE(plan.caution.cost(), -1e-12);
-        EXPECT_GE(plan.caution.gain(), 0);
-        EXPECT_LE(plan.caution.guaranteed, plan.caution.model_value);
-        cost = std::max(cost, plan.caution.cost());
-        gain = std::max(gain, plan.caution.gain());
+        EXPECT_GE(plan.price.cost(), -1e-12);
+        EXPECT_GE(plan.price.gain(), 0);
+        EXPECT_LE(plan.price.guaranteed, plan.price.model_value);
+        cost = std::max(cost, plan.price.cost());
+        gain = std::max(gain, plan.price.gain());
     }
     EXPECT_GT(cost, 1e-3);
     EXPECT_GT(gain, 1e-3);
@@ -227,9 +227,9 @@ TEST(RobustPlan, PrefersTheActionThatIsCertain) {
     const RobustPlan cautious = robust_plan(unsure, reward);
     EXPECT_EQ(backward_induction(unsure.model(), reward).policy.action(0, 0), 0);
     EXPECT_EQ(cautious.policy.action(0, 0), 1);
-    EXPECT_NEAR(cautious.caution.guaranteed, 0.5, 1e-7);
-    EXPECT_NEAR(cautious.caution.optimal_guaranteed, 0.05, 1e-7);
-    EXPECT_NEAR(cautious.caution.cost(), 0.05 * 0.4 + 0.95 * 0.6 - 0.5, 1e-12);
+    EXPECT_NEAR(cautious.price.guaranteed, 0.5, 1e-7);
+    EXPECT_NEAR(cautious.price.optimal_guaranteed, 0.05, 1e-7);
+    EXPECT_NEAR(cautious.price.cost(), 0.05 * 0.4 + 0.95 * 0.6 - 0.5, 1e-12);
     const LearnedMixture sure = support::knowledge_about(truth, 1, 1e6).mixture();
     EXPECT_EQ(robust_plan(sure, reward).policy.action(0, 0), 0);
 }
@@ -238,7 +238,7 @@ TEST(RobustPlan, RefusesOtherShapes) {
     const support::RandomSizes sizes{.shape = {3, 2, 3}, .features = 2, .successors = 2};
     const LearnedMixture learned = support::knowledge_about(support::random_model(1, sizes), 1, 1).mixture();
     EXPECT_THROW(robust_plan(learned, Reward::constant({3, 2, 4}, 0)), InvalidArgument);
-    EXPECT_THROW(caution_of(learned, Reward::constant(sizes.shape, 0), Policy::uniform({3, 2, 4})),
+    EXPECT_THROW(price_of_robustness(learned, Reward::constant(sizes.shape, 0), Policy::uniform({3, 2, 4})),
                  InvalidArgument);
 }
 
@@ -251,8 +251,8 @@ TEST(RobustPlanner, PlansLikeTheFunction) {
         RobustPlanner(std::make_shared<const LearnedMixture>(learned)).plan(learned.model(), reward);
     const RobustPlan direct = robust_plan(learned, reward);
     EXPECT_EQ(plan.policy, direct.policy);
-    EXPECT_EQ(plan.claimed_value, direct.caution.model_value);
-    EXPECT_GE(plan.claimed_accuracy, direct.caution.cost());
+    EXPECT_EQ(plan.claimed_value, direct.price.model_value);
+    EXPECT_GE(plan.claimed_accuracy, direct.price.cost());
 }
 
 }  // namespace

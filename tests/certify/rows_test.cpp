@@ -154,7 +154,7 @@ TEST(RowCertificates, AreZeroWhereEveryRowIsKnown) {
         EXPECT_EQ(certificate.loss_bound, 0) << "seed " << seed;
         EXPECT_NEAR(certificate.value.lower, plan.value, 1e-8);
         EXPECT_NEAR(certificate.value.upper, plan.value, 1e-8);
-        EXPECT_NEAR(robust_plan(*learned, reward).caution.cost(), 0, 1e-8);
+        EXPECT_NEAR(robust_plan(*learned, reward).price.cost(), 0, 1e-8);
     }
 }
 

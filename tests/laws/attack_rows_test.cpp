@@ -323,7 +323,7 @@ TEST(RowsAttack, NoValueOrLossIsOutsideTheRewardCertificate) {
         const RobustPlan robust = robust_plan(*learned, reward);
         const Choice cautious = attack.choice_of(robust.policy);
         const Values guaranteed = attack.evaluate(attack.extreme(cautious, exactly, -1), cautious, exactly);
-        EXPECT_GE(attack.at_start(guaranteed), static_cast<Long>(robust.caution.guaranteed));
+        EXPECT_GE(attack.at_start(guaranteed), static_cast<Long>(robust.price.guaranteed));
         const Long rounding = noise * static_cast<Long>(shape.horizon * shape.horizon);
         for (const Policy& policy : policies_for(random, *learned, reward)) {
             const Choice choice = attack.choice_of(policy);
@@ -338,8 +338,8 @@ TEST(RowsAttack, NoValueOrLossIsOutsideTheRewardCertificate) {
                     EXPECT_LE(most[at(h)][at(s)], static_cast<Long>(bounds.optimal_upper(h, s)) + rounding);
                 }
             // No policy is guaranteed more than the robust plan, but for the slack.
-            EXPECT_LE(attack.at_start(low), static_cast<Long>(robust.caution.guaranteed) +
-                                                2e-9L * static_cast<Long>(shape.horizon));
+            EXPECT_LE(attack.at_start(low),
+                      static_cast<Long>(robust.price.guaranteed) + 2e-9L * static_cast<Long>(shape.horizon));
             const RewardCertificate certificate = certify_reward(knowledge, reward, policy);
             // All are cut at H, which extended precision may miss by a hair.
             EXPECT_GE(attack.at_start(low), static_cast<Long>(certificate.value.lower));

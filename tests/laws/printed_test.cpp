@@ -1,4 +1,4 @@
-#include "alidade/certify/printed.hpp"
+#include "alidade/certify/paper_certificate.hpp"
 
 #include <gtest/gtest.h>
 

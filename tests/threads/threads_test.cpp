@@ -172,9 +172,9 @@ TEST(Threads, GiveTheSameRobustPlans) {
     const RobustPlan shared = robust_plan(*knowledge.learned, reward, WorstCase::closed_form, 4);
     EXPECT_EQ(shared.policy, one.policy);
     EXPECT_EQ(shared.guaranteed, one.guaranteed);
-    const Caution caution = caution_of(*knowledge.learned, reward, one.policy, 4);
-    EXPECT_EQ(caution.guaranteed, caution_of(*knowledge.learned, reward, one.policy).guaranteed);
-    EXPECT_EQ(caution.model_value, one.caution.model_value);
+    const PriceOfRobustness price = price_of_robustness(*knowledge.learned, reward, one.policy, 4);
+    EXPECT_EQ(price.guaranteed, price_of_robustness(*knowledge.learned, reward, one.policy).guaranteed);
+    EXPECT_EQ(price.model_value, one.price.model_value);
 }
 
 TEST(Threads, GiveTheSameLossOfRows) {

@@ -11,7 +11,7 @@ namespace alidade {
 
 /// What a policy gives up and what it gains against the plan that is optimal in the model. Values are in
 /// rewards, 0 to H.
-struct Caution {
+struct PriceOfRobustness {
     double model_value = 0;          ///< of the policy in the model
     double optimal_model_value = 0;  ///< of the plan that is optimal in the model
     /// V^pi on the real system is at least this, on the event that every confidence set contains its true
@@ -29,7 +29,7 @@ struct Caution {
 struct RobustPlan {
     Policy policy;      ///< deterministic; the first of equally good actions
     Matrix guaranteed;  ///< H+1 rows of S: L_h(s) <= V^pi_h(s), the last row zero; no slack is taken off
-    Caution caution;
+    PriceOfRobustness price;
 };
 
 /// Plans for the worst member of the confidence sets:
@@ -44,8 +44,8 @@ RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward,
 
 /// What any policy is guaranteed and gives up, with the closed forms. The guarantee is that of the recursion
 /// above, which a robust plan maximises; the lower end of its reward certificate's value is at least this.
-Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy,
-                   Threads threads = {});
+PriceOfRobustness price_of_robustness(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                                      Threads threads = {});
 
 /// The same plan behind the interface of all planners. It plans on the sets of the learned model that it was
 /// made with, not on the model it is handed, which must have the same shape.

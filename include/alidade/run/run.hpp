@@ -125,6 +125,12 @@ public:
     /// Stores that the data contradict the model, unless a contradiction is stored already.
     void note(const RunContradiction& found);
 
+    /// Keeps a plan with the run, in place of one that has its name. Throws InvalidArgument if reward or
+    /// policy have another shape than the problem, or the name is none.
+    void keep(const KeptPlan& plan);
+    /// The plans that are kept, by their names.
+    std::vector<KeptPlan> kept_plans() const;
+
 private:
     explicit Run(detail::RunStore store);
 

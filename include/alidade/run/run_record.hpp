@@ -3,15 +3,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/error.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/run_contradiction.hpp"
 #include "alidade/explore/schedule.hpp"
 #include "alidade/explore/snapshot.hpp"
+#include "alidade/files/reward_file.hpp"
 #include "alidade/model/counts.hpp"
+#include "alidade/model/policy.hpp"
 #include "alidade/problem/problem.hpp"
 
 /// What a run holds, and why a folder does not.
@@ -47,6 +51,21 @@ struct RunResult {
     std::string stopped;  ///< "target", "budget" or "interrupted"; "logs": not explored
     Timings timings;
 };
+
+/// A plan that is kept with its run, and what was certain of it when it was made. The certificate goes on to
+/// hold when the run goes on: its event is about all times at once.
+struct KeptPlan {
+    std::string name;               ///< as is_plan_name allows; no two of a run have the same
+    std::string reward_name;        ///< how the reward was asked for
+    ScaledReward reward;            ///< what was planned for, and its unit
+    std::string planner;            ///< how the planner was asked for
+    Policy policy;                  ///< the plan
+    RewardCertificate certificate;  ///< in rewards of [0, 1]
+    std::int64_t episodes = 0;      ///< that the certificate rests on
+};
+
+/// Whether a plan can be kept under that name: 1 to 100 letters, digits, '.', '_' or '-', not a '.' first.
+bool is_plan_name(std::string_view name);
 
 /// How a run is opened.
 enum class Access {

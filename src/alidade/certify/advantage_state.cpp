@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "alidade/theory/radii.hpp"
-#include "set_change.hpp"
+#include "range_about_weights.hpp"
 
 namespace alidade::detail {
 
@@ -242,7 +242,7 @@ AdvantageState::LinearAdvantage AdvantageState::linear_advantage(Step h, State s
         const auto part = std::span(result.direction).subspan(at(set * d_), at(d_));
         for (std::size_t i = 0; i < part.size(); ++i)
             part[i] = actions_[at(a)].sums[at(set * d_) + i] - mean_sums_[at(set * d_) + i];
-        most += change(learned_.sets()[at(set)], part).upper;
+        most += range_about_weights(learned_.sets()[at(set)], part).upper;
     }
     const double known = actions_[at(a)].value - step_.now.value[at(s)] + rounding_slack(1);
     result.constant = known + separate_remainders(a);
@@ -258,8 +258,8 @@ void AdvantageState::bound_value(Step h, State s) {
     const double value = step_.now.value[at(s)];
     Interval error{-step_.now.remainder[at(s)], step_.now.remainder[at(s)]};
     for (Index set = first_set(h); set < sets_; ++set) {
-        const Interval part =
-            change(learned_.sets()[at(set)], std::span(mean_sums_).subspan(at(set * d_), at(d_)));
+        const Interval part = range_about_weights(learned_.sets()[at(set)],
+                                                  std::span(mean_sums_).subspan(at(set * d_), at(d_)));
         error.lower += part.lower;
         error.upper += part.upper;
     }

@@ -1,4 +1,4 @@
-#include "printed.hpp"
+#include "paper_certificate.hpp"
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace alidade::detail {
 
-RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<const Vector> estimates,
-                                      std::span<const double> bonuses, Threads threads) {
+RewardFreeCertificate certify_as_in_paper(const LearnedMixture& learned, std::span<const Vector> estimates,
+                                          std::span<const double> bonuses, Threads threads) {
     const Shape& shape = learned.shape();
     const FeatureMap& features = learned.model().features();
     expects(estimates.size() == learned.sets().size() &&

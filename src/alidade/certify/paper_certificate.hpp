@@ -15,7 +15,7 @@ namespace alidade::detail {
 /// has that value, which cannot be computed) [theory §1.2]. `estimates` are theta^ of every set, d weights
 /// each; `bonuses` are u, sets x pairs, each at least the true one. There is no u at the last step: nothing
 /// comes after it.
-RewardFreeCertificate certify_printed(const LearnedMixture& learned, std::span<const Vector> estimates,
-                                      std::span<const double> bonuses, Threads threads = {});
+RewardFreeCertificate certify_as_in_paper(const LearnedMixture& learned, std::span<const Vector> estimates,
+                                          std::span<const double> bonuses, Threads threads = {});
 
 }  // namespace alidade::detail

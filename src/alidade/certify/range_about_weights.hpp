@@ -8,7 +8,7 @@
 namespace alidade::detail {
 
 /// Bounds of (theta - theta~) . direction over a set, theta~ its `weights()`.
-inline Interval change(const ConfidenceSet& set, std::span<const double> direction) {
+inline Interval range_about_weights(const ConfidenceSet& set, std::span<const double> direction) {
     const Interval range = set.range(direction);
     double here = 0;
     for (std::size_t i = 0; i < direction.size(); ++i)

@@ -68,21 +68,22 @@ RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstC
     const OptimalPlan optimal = backward_induction(learned.model(), reward, threads);
     const Matrix of_optimal = pessimistic_induction(learned, reward, worst, &optimal.policy, threads).second;
     auto [policy, lower] = pessimistic_induction(learned, reward, worst, nullptr, threads);
-    Caution caution;
-    caution.optimal_model_value = optimal.value;
-    caution.optimal_guaranteed = guarantee(learned, of_optimal);
-    caution.guaranteed = guarantee(learned, lower);
-    // Caution that gains nothing would only cost.
-    if (caution.guaranteed <= caution.optimal_guaranteed) {
+    PriceOfRobustness price;
+    price.optimal_model_value = optimal.value;
+    price.optimal_guaranteed = guarantee(learned, of_optimal);
+    price.guaranteed = guarantee(learned, lower);
+    // PriceOfRobustness that gains nothing would only cost.
+    if (price.guaranteed <= price.optimal_guaranteed) {
         policy = optimal.policy;
         lower = of_optimal;
-        caution.guaranteed = caution.optimal_guaranteed;
+        price.guaranteed = price.optimal_guaranteed;
     }
-    caution.model_value = evaluate(learned.model(), policy, reward, threads).value;
-    return {std::move(policy), std::move(lower), caution};
+    price.model_value = evaluate(learned.model(), policy, reward, threads).value;
+    return {std::move(policy), std::move(lower), price};
 }
 
-Caution caution_of(const LearnedModel& learned, const Reward& reward, const Policy& policy, Threads threads) {
+PriceOfRobustness price_of_robustness(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                                      Threads threads) {
     check_shape(learned, reward.shape(), "reward");
     check_shape(learned, policy.shape(), "policy");
     const OptimalPlan optimal = backward_induction(learned.model(), reward, threads);
@@ -101,7 +102,7 @@ RobustPlanner::RobustPlanner(SharedLearned learned, Threads threads)
 Plan RobustPlanner::do_plan(const TransitionModel& model, const Reward& reward) const {
     expects(model.shape() == learned_->shape(), "the robust planner was made for a model of another shape");
     RobustPlan plan = robust_plan(*learned_, reward, WorstCase::closed_form, threads_);
-    return {std::move(plan.policy), plan.caution.model_value, std::max(0.0, plan.caution.cost())};
+    return {std::move(plan.policy), plan.price.model_value, std::max(0.0, plan.price.cost())};
 }
 
 }  // namespace alidade

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "occupancy_bounds.hpp"
-#include "set_change.hpp"
+#include "range_about_weights.hpp"
 
 namespace alidade::detail {
 
@@ -56,7 +56,7 @@ Interval SharedLoss::range(const std::vector<double>& direction) const {
     Interval sum{0, 0};
     const auto d = static_cast<std::size_t>(learned_.model().features().features());
     for (std::size_t k = 0; k < learned_.sets().size(); ++k) {
-        const Interval part = change(learned_.sets()[k], std::span(direction).subspan(k * d, d));
+        const Interval part = range_about_weights(learned_.sets()[k], std::span(direction).subspan(k * d, d));
         sum.lower += part.lower;
         sum.upper += part.upper;
     }

@@ -1,4 +1,4 @@
-#include "../certify/printed.hpp"
+#include "../certify/paper_certificate.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/error.hpp"
 #include "regression_source.hpp"
@@ -18,7 +18,7 @@ RewardFreeCertificate printed_certificate(const Task& task, const ValueRegressio
         for (const double width : widths.upper_of(static_cast<Index>(k)))
             bonuses.push_back(horizon * (sets[k].radius * width + task.misspecification));
     }
-    return certify_printed(learned, estimates, bonuses, threads);
+    return certify_as_in_paper(learned, estimates, bonuses, threads);
 }
 
 }  // namespace

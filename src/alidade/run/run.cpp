@@ -259,4 +259,12 @@ void Run::note(const RunContradiction& found) {
     store_->note(found);
 }
 
+void Run::keep(const KeptPlan& plan) {
+    store_->keep(plan);
+}
+
+std::vector<KeptPlan> Run::kept_plans() const {
+    return store_->kept_plans();
+}
+
 }  // namespace alidade

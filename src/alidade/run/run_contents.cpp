@@ -114,7 +114,7 @@ std::optional<T> take_if_there(const Values& values, const std::string& key) {
 }
 
 std::optional<RunContradiction> read_contradiction(const Database& database) {
-    if (!run_tables::has_contradiction(database)) return std::nullopt;
+    if (!run_tables::has_table(database, "contradiction")) return std::nullopt;
     const Values values = run_tables::read_values(database, "contradiction");
     RunContradiction found;
     try {
@@ -137,7 +137,7 @@ std::optional<RunContradiction> read_contradiction(const Database& database) {
 }  // namespace
 
 void write_contradiction(Database& database, const RunContradiction& found) {
-    if (run_tables::has_contradiction(database)) return;
+    if (run_tables::has_table(database, "contradiction")) return;
     Values values{{"kind", to_string(found.kind)}, {"what", found.what}, {"episodes", found.episodes}};
     put<std::int64_t>(values, "step", found.step);
     put<std::int64_t>(values, "state", found.state);
@@ -146,7 +146,7 @@ void write_contradiction(Database& database, const RunContradiction& found) {
     put(values, "level", found.level);
     put(values, "log_evidence", found.log_evidence);
     put(values, "threshold", found.threshold);
-    run_tables::add_contradiction(database);
+    run_tables::add_values_table(database, "contradiction");
     run_tables::write_values(database, "contradiction", values);
 }
 

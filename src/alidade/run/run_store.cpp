@@ -14,6 +14,7 @@
 #include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "folder_lock.hpp"
+#include "kept_plans.hpp"
 #include "run_contents.hpp"
 #include "run_faults.hpp"
 #include "run_image.hpp"
@@ -335,6 +336,22 @@ void RunStore::save(const RunCheckpoint& checkpoint, const RunResult& result) {
 
 void RunStore::note(const RunContradiction& found) {
     connection_->in_transaction([&] { write_contradiction(*connection_->database, found); });
+}
+
+void RunStore::keep(const KeptPlan& plan) {
+    require_keepable(plan, problem().shape());
+    connection_->in_transaction([&] {
+        Database& database = *connection_->database;
+        std::vector<KeptPlan> plans = read_kept_plans(database, problem().shape());
+        std::erase_if(plans, [&](const KeptPlan& other) { return other.name == plan.name; });
+        plans.push_back(plan);
+        write_kept_plans(database, plans);
+    });
+}
+
+std::vector<KeptPlan> RunStore::kept_plans() const {
+    return connection_->read(
+        [&](const Database& database) { return read_kept_plans(database, problem().shape()); });
 }
 
 std::optional<RunCheckpoint> RunStore::checkpoint() const {

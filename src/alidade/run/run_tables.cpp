@@ -111,17 +111,23 @@ bool written(const Database& database, const std::string& table) {
     return false;
 }
 
-bool has_contradiction(const Database& database) {
-    Statement table(database, "SELECT 1 FROM sqlite_master WHERE name = 'contradiction'");
-    Statement digest(database, "SELECT 1 FROM digests WHERE section = 'contradiction'");
-    const bool made = table.step(), digested = digest.step();
+bool has_table(const Database& database, const std::string& table) {
+    Statement select(database, "SELECT 1 FROM sqlite_master WHERE name = ?");
+    select.bind(1, std::string_view(table));
+    Statement digest(database, "SELECT 1 FROM digests WHERE section = ?");
+    digest.bind(1, std::string_view(table));
+    const bool made = select.step(), digested = digest.step();
     if (made != digested)
-        damaged("contradiction", made ? "its digest is missing" : "it is missing, but not its digest");
+        damaged(table, made ? "its digest is missing" : "it is missing, but not its digest");
     return made;
 }
 
-void add_contradiction(Database& database) {
-    database.execute(fmt::format("CREATE TABLE contradiction {}", value_columns));
+void add_values_table(Database& database, const std::string& table) {
+    database.execute(fmt::format("CREATE TABLE {} {}", table, value_columns));
+}
+
+void add_array_table(Database& database, const std::string& table) {
+    database.execute(fmt::format("CREATE TABLE {} {}", table, array_columns));
 }
 
 void write_values(Database& database, const std::string& table, const Values& values) {

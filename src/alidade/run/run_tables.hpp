@@ -22,6 +22,8 @@
 //   knowledge(name, kind, part, data)   the evidence of the best iterate
 //   certificate(position, candidate, value)
 //   contradiction(key, value)           what contradicts the model; the table is there if something does
+//   kept(key, value)                    plans that are kept, see kept_plans.hpp; there if some are
+//   kept_arrays(name, kind, part, data) their rewards and policies
 //   digests(section, rows, digest)      of every table above but meta
 //
 // Times are in meta only: the same run writes the same rows to all other tables.
@@ -43,11 +45,12 @@ std::int64_t pragma(const sqlite::Database& database, const std::string& name);
 void mark_format(sqlite::Database& database);
 /// Whether the table was ever written.
 bool written(const sqlite::Database& database, const std::string& table);
-/// Whether a contradiction was written. The table is made only then, so that a run without one is the same
-/// bytes as before there were any.
-bool has_contradiction(const sqlite::Database& database);
-/// Makes the table, to be written.
-void add_contradiction(sqlite::Database& database);
+/// Whether a table is there that not every run has. It is made only when it is written first, so that a run
+/// without it is the same bytes as before there were any.
+bool has_table(const sqlite::Database& database, const std::string& table);
+/// Makes such a table, of values or of arrays, to be written.
+void add_values_table(sqlite::Database& database, const std::string& table);
+void add_array_table(sqlite::Database& database, const std::string& table);
 
 // Writing replaces the table's rows and must happen inside a transaction. Reading throws sqlite::Error
 // (SQLITE_CORRUPT) if the rows are not those written.
