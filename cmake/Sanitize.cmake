@@ -9,7 +9,7 @@ set(ALIDADE_SANITIZE_threads -fsanitize=thread -Wno-tsan)
 function(alidade_sanitize target kind level)
   # Eigen allocates in another way where it sees the address sanitizer, and tests that do not would free it wrongly.
   target_compile_definitions(${target} PRIVATE EIGEN_MALLOC_ALREADY_ALIGNED=1)
-  # At -O1 GCC 12 takes Eigen's storage for uninitialised.
+  # At -Og GCC 12 takes Eigen's storage for uninitialised.
   target_compile_options(${target} PRIVATE ${ALIDADE_SANITIZE_${kind}} ${level} -UNDEBUG -Wno-maybe-uninitialized -Werror)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "SHARED_LIBRARY")
