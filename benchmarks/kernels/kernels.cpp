@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/model/policy.hpp"
@@ -90,12 +91,13 @@ void likelihood_of_all_steps(benchmark::State& run, const char* uri) {
     const Policy policy = Policy::uniform(problem.shape());
     system.deploy(policy, 0, 90'000, counts);
     std::vector<Vector> starts;
-    for (const LikelihoodSet& set : likelihood_sets(likelihood_rows(problem.features(), counts, false), {}))
+    for (const detail::LikelihoodSet& set :
+         detail::likelihood_sets(detail::likelihood_rows(problem.features(), counts, false), {}))
         starts.push_back(set.fit.weights);
     system.deploy(policy, 90'000, 10'000, counts);
     for (auto _ : run)
         benchmark::DoNotOptimize(
-            likelihood_sets(likelihood_rows(problem.features(), counts, false), {}, starts));
+            detail::likelihood_sets(detail::likelihood_rows(problem.features(), counts, false), {}, starts));
 }
 BENCHMARK_CAPTURE(likelihood_of_all_steps, medium, medium)->Unit(benchmark::kMillisecond);
 

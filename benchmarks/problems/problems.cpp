@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/certify/span.hpp"
 #include "alidade/confidence/value_regression.hpp"
@@ -19,7 +20,9 @@
 #include "alidade/explore/planning_pass.hpp"
 #include "alidade/model/sweep.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/problem/reward_catalogue.hpp"
 #include "support/plain_fisher.hpp"
 
 namespace alidade {
@@ -222,6 +225,13 @@ void recursions() {
     const auto coupled = least_seconds(25, coupling), spanned = least_seconds(25, span);
     line("recursion `coupling` (200,5,8,10,10): one thread / two threads", coupled[0], coupled[1], "s");
     line("recursion `span` of the same: one thread / two threads", spanned[0], spanned[1], "s");
+    const Reward reward = make_reward(problem, "dense?seed=1");
+    const Policy policy = backward_induction(learned.model(), reward).policy;
+    const std::function<void()> one_reward[] = {
+        [&] { certify_reward(learned, deviations, reward, policy, 1); },
+        [&] { certify_reward(learned, deviations, reward, policy, 2); }};
+    const auto certified = least_seconds(5, one_reward);
+    line("certificate of one reward, of the same: one thread / two threads", certified[0], certified[1], "s");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "alidade/explore/deployment.hpp"
 #include "alidade/explore/schedule.hpp"
 #include "alidade/explore/set_source.hpp"
 #include "alidade/explore/snapshot.hpp"
@@ -17,12 +18,6 @@
 #include "alidade/spec/request.hpp"
 
 namespace alidade {
-
-/// One experiment: a policy and how many episodes to run it for.
-struct Deployment {
-    std::shared_ptr<const Policy> policy;
-    std::int64_t episodes = 1;  ///< fewer may be run, never more
-};
 
 /// Chooses experiments. Which ones is a matter of taste: no bound depends on it.
 class Behaviour {
