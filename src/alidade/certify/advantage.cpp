@@ -66,6 +66,7 @@ private:
     void begin(Step h) {
         if (!last(h)) std::swap(step_.now, step_.next);
         const bool misspecified = learned_.misspecification() > 0;
+        // Off the mixture the truth may lead to any state, so spans are over all of them.
         step_.value_span = misspecified ? span_of(step_.next.value) : 0;
         step_.middle_span = misspecified ? span_of(step_.next.middle) : 0;
         // Sets before those of the next step do not matter any more; where data are pooled it is always the
@@ -98,7 +99,12 @@ private:
     AdvantageBounds result() const {
         const StartLaw& start = learned_.model().start();
         const double slack = rounding_slack(shape_.horizon);
+        // A loss of exactly 0 is a proof, so it gets no slack: each advantage that is not known without
+        // rounding has had one of its own [docs/algorithms/likelihood.md, Rounding, underflow, and bounds
+        // that are exactly 0].
         const auto widened = [&](double loss) { return loss > 0 ? loss + slack : 0.0; };
+        // V^pi = V~ + e_0, and [low, high] contains e_0 at every state [docs/algorithms/likelihood.md, The
+        // value].
         const double value = start.expect(step_.next.value);
         return {
             widened(std::min(expected_loss(step_.next.loss), shared_loss_.bound())),

@@ -50,6 +50,8 @@ void AdvantageState::examine(Step h, State s, Action a) {
     action.remainder = action.spread = action.unsettled = 0;
     std::ranges::fill(action.sums, 0.0);
     if (last(h)) return;
+    // Q~ = r + P~ V~. The remainder is (P - P~) e, what the truth is off the mixture by, and the next step's
+    // remainder, averaged under P~, which is known [docs/algorithms/likelihood.md, Lemma 10].
     action.value += learned_.model().expect(h, pair, step_.next.value);
     action.remainder = own_remainder(h, pair, action) + learned_.misspecification() * step_.value_span +
                        learned_.model().expect(h, pair, step_.next.remainder);
@@ -57,6 +59,9 @@ void AdvantageState::examine(Step h, State s, Action a) {
     std::ranges::fill(action.middle, 0.0);
     const auto targets = features_.targets(pair);
     const auto law = learned_.model().probabilities(h, pair);
+    // M_{h->h} = phi_{V~} belongs to the step's own weights, M_{h->k} with k > h is the successors' mean
+    // under P~. Where data are pooled both fall into the one set, so they are added before a maximum is
+    // taken.
     double* const own = action.sums.data() + learned_.set_index(h) * d_;
     const Index first = first_set(h) * d_, numbers = sets_ * d_;
     for (std::size_t j = 0; j < law.size(); ++j) {
@@ -77,15 +82,19 @@ double AdvantageState::own_remainder(Step h, Index pair, ActionBounds& action) {
     // Off the mixture the expansion has further terms.
     if (learned_.misspecification() > 0) return by_variation;
     double most = 0;
+    // P - P~ has mass zero and |Rem| <= R, so (P - P~) Rem is at most TV times 2 max R.
     for (const std::int32_t target : features_.targets(pair))
         most = std::max(most, step_.next.remainder[at(target)]);
     action.unsettled = 2 * tau * most;
     second_order_.form(h, pair, scratch_, action.second_order);
+    // Both bound the same (P - P~) e, so the lesser does.
     return std::min(by_variation, second_order_.bound(action.second_order) + action.unsettled);
 }
 
 double AdvantageState::separate_remainders(Action a) const {
     const ActionBounds& action = actions_[at(a)];
+    // Rem(s,a) - sum_b pi(b) Rem(s,b): the action's own term is left with 1 - pi(a). Only sizes are known of
+    // the others, so they are added.
     double sum = (1 - action.probability) * action.remainder;
     for (const ActionBounds& other : actions_)
         if (&other != &action) sum += other.probability * other.remainder;
@@ -96,6 +105,8 @@ double AdvantageState::remainder_of_difference(Step h, State s, Action a) {
     const ActionBounds& action = actions_[at(a)];
     const double apart = separate_remainders(a);
     if (last(h) || learned_.misspecification() > 0) return apart;
+    // The terms of both actions are subtracted before their sizes are taken. That need not be less: where the
+    // actions lead to different places, nothing cancels.
     double together =
         expected_difference(h, s, a, step_.next.remainder) + (1 - action.probability) * action.unsettled;
     form_ = action.second_order;
@@ -109,6 +120,8 @@ double AdvantageState::remainder_of_difference(Step h, State s, Action a) {
 
 double AdvantageState::expected_difference(Step h, State s, Action a, const std::vector<double>& value) {
     double sum = 0;
+    // Actions share some of their successors, so differences are kept by state, and the sum is corrected
+    // whenever one of them changes: that saves a pass over all states.
     const auto count = [&](Action b, double weight) {
         const auto law = learned_.model().probabilities(h, shape_.pair(s, b));
         const auto targets = features_.targets(shape_.pair(s, b));
@@ -125,10 +138,12 @@ double AdvantageState::expected_difference(Step h, State s, Action a, const std:
     for (Action b = 0; b < shape_.actions; ++b)
         for (const std::int32_t target : features_.targets(shape_.pair(s, b)))
             law_difference_[at(target)] = 0;
+    // A sum of sizes: negative by rounding only.
     return std::max(0.0, sum);
 }
 
 double AdvantageState::oscillation(Index pair) const {
+    // P - P~ has mass zero, so what e has in common at all successors drops out.
     double most = -std::numeric_limits<double>::infinity(), least = -most;
     const auto count = [&](std::size_t target) {
         most = std::max(most, step_.next.high[target]);
@@ -170,6 +185,8 @@ void AdvantageState::bound_losses(Step h, State s, FoundActions& found) {
         gap = std::max(gap, rough + backup_(h, pair, step_.next.gap).upper);
         const double following = backup_(h, pair, step_.next.loss).upper;
         const LinearAdvantage linear = own ? own_advantage() : linear_advantage(h, s, a, following);
+        // Any upper bound of the advantage will do, so the least is taken [docs/algorithms/likelihood.md,
+        // Lemma 9]. That is why `advantage` is never above `gap`.
         const double sharp = std::min(rough, linear.upper);
         loss = std::max(loss, sharp + following);
         const bool possible = own || sharp + following > 0;
@@ -180,6 +197,7 @@ void AdvantageState::bound_losses(Step h, State s, FoundActions& found) {
         else if (!own)
             found.undecided.push_back({bound, {linear.constant + following, linear.direction}});
     }
+    // Both began at 0, as V* - V^pi is never negative.
     step_.now.loss[at(s)] = std::min(loss, most);
     step_.now.gap[at(s)] = std::min(gap, most);
 }
@@ -227,8 +245,11 @@ double AdvantageState::gap_advantage(Step h, State s, Action a) {
     }
     const double slack = rounding_slack(1);
     if (last(h)) return reward + slack;
+    // One member serves both actions in `difference_`; |V - middle| <= radius costs each of them the mean of
+    // the radius, and off the mixture each may move by the misspecification times the span [oracle §E].
     const double by_middle = reward + learned_.set(h).range(difference_).upper + spread +
                              2 * (1 - action.probability) * learned_.misspecification() * step_.middle_span;
+    // Q(s,a) <= r + max P U, and V^pi(s) >= L.
     const double by_intervals =
         action.reward + backup_(h, shape_.pair(s, a), step_.next.upper).upper - bounds_.policy_lower(h, s);
     return std::min(by_middle, by_intervals) + slack;
@@ -239,6 +260,8 @@ AdvantageState::LinearAdvantage AdvantageState::linear_advantage(Step h, State s
     LinearAdvantage result = own_advantage();
     double most = 0;
     for (Index set = first_set(h); set < sets_; ++set) {
+        // Members of different sets are chosen freely of each other: the maximum of the sum is the sum of
+        // maxima.
         const auto part = std::span(result.direction).subspan(at(set * d_), at(d_));
         for (std::size_t i = 0; i < part.size(); ++i)
             part[i] = actions_[at(a)].sums[at(set * d_) + i] - mean_sums_[at(set * d_) + i];
@@ -247,6 +270,7 @@ AdvantageState::LinearAdvantage AdvantageState::linear_advantage(Step h, State s
     const double known = actions_[at(a)].value - step_.now.value[at(s)] + rounding_slack(1);
     result.constant = known + separate_remainders(a);
     result.upper = result.constant + most;
+    // Decided: the action cannot be better, and the dearer remainder would not change that.
     if (result.upper + following <= 0) return result;
     result.constant = known + remainder_of_difference(h, s, a);
     result.upper = result.constant + most;
@@ -264,6 +288,8 @@ void AdvantageState::bound_value(Step h, State s) {
         error.upper += part.upper;
     }
     const double lower = bounds_.policy_lower(h, s), upper = bounds_.policy_upper(h, s);
+    // Three bounds of V^pi - V~: the expansion, the interval by states, and H-1-h, as the first reward is the
+    // same on both sides [likelihood §9.6].
     const double low = std::max({error.lower, lower - value, -range});
     const double high = std::min({error.upper, upper - value, range});
     // The other way round by rounding only.

@@ -51,6 +51,8 @@ const ErrorRecursion& RewardFreeWork::hybrid() {
 }
 
 double RewardFreeWork::bound(double error) const {
+    // Twice, since an optimal policy's value and that of the policy handed over may each be off by `error`
+    // [docs/algorithms/hoeffding.md, Theorem 5]. Where nothing can differ nothing was rounded.
     return 2 * error + (deviations_.zero() ? 0 : rounding_slack(learned_.shape().horizon));
 }
 

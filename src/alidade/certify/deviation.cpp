@@ -32,6 +32,7 @@ void DeviationTable::require_fit(const LearnedModel& learned) const {
                 (homogeneous_ == learned.homogeneous() || steps <= 1),
             "deviations are {} numbers for {} pairs; the learned model has {} uncertain steps of {} pairs",
             values_.size(), pairs_, steps, learned.shape().pairs());
+    // A table made without the misspecification would be too small at every pair.
     for (Step h = 0; h < steps; ++h)
         for (Index pair = 0; pair < pairs_; ++pair)
             expects(at(h, pair) >= learned.row_radius(h, pair),

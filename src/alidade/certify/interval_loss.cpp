@@ -29,6 +29,8 @@ double advantage(const std::vector<ActionInterval>& actions, std::size_t a, doub
     bool certain = action.following.upper == 0;
     for (std::size_t b = 0; b < actions.size(); ++b) {
         if (b == a || actions[b].probability == 0) continue;
+        // Rows have nothing in common, so each action is at its own worst: this one at its upper end, the
+        // others at their lower ends [docs/algorithms/rows.md, Certificates].
         upper -= actions[b].probability * (actions[b].reward + std::max(0.0, actions[b].following.lower));
         // A mean of rewards is rounded.
         certain = certain && actions[b].probability == 1 && actions[b].following.lower <= 0;
@@ -72,6 +74,8 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
                 const double following = backup(h, shape.pair(s, a), of_steps[at((h + 1) % 2)]).upper;
                 loss = std::max(loss, advantage(actions, at(a), slack) + following);
             }
+            // The two policies' first rewards differ: H-h, not H-1-h [likelihood §9.6]. Nor is the loss above
+            // U - L.
             const double most = std::min(static_cast<double>(shape.steps_after(h) + 1),
                                          bounds.optimal_upper(h, s) - bounds.policy_lower(h, s) + slack);
             of_steps[at(h % 2)][at(s)] = std::min(loss, most);

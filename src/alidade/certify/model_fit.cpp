@@ -62,6 +62,7 @@ void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64
     const Index first = features.first_entry(pair), m = features.successors(pair);
     std::int64_t visits = 0;
     for (Index j = 0; j < m; ++j) visits += counts[at(first + j)];
+    // With one successor both predictors give it probability 1.
     if (visits == 0 || m == 1) return;
     const double half = static_cast<double>(m) / 2, n = static_cast<double>(visits);
     LogSum sum;
@@ -101,11 +102,15 @@ void add_pairs(const FeatureMap& features, std::span<const std::int64_t> counts,
 
 /// ln E, at most: rounding must not make evidence.
 double log_evidence(const Tally& tally, const detail::LikelihoodFit& fit) {
+    // No mixture has a log-likelihood above L(theta~) + gap, so this is below the ratio to the true one,
+    // which is a martingale from 1 if the truth is a mixture [likelihood §7].
     return tally.sum.value - fit.gap - 8 * unit * tally.sum.size;
 }
 
 /// The mean of two products of one and the same set.
 double log_mean(double one, double other) {
+    // A mean of two martingales from 1 is one; the larger of the two is not. The larger exponential is taken
+    // out, so that none overflows.
     return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other))) - std::log(2.0);
 }
 
@@ -134,6 +139,7 @@ ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homo
     const std::vector<detail::LikelihoodRows> rows = detail::likelihood_rows(features, counts, homogeneous);
     ModelFit result;
     result.level = level;
+    // Ville's inequality for each set, and a union over the sets.
     result.threshold = std::log(static_cast<double>(std::max<std::size_t>(1, rows.size())) / level);
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const detail::LikelihoodFit fit = detail::maximise_likelihood(rows[k]);

@@ -60,6 +60,9 @@ Matrix occupancy_bounds(const LearnedMixture& learned, const Policy& policy,
         for (State s = first; s < last; ++s) {
             const std::span<const double> direction(arrivals.features.col(s - first).data(), at(d));
             const double lowest = arrivals.reached[at(s - first)] != 0 ? least_probability : 0.0;
+            // P(s_{h+1} = s) is theta . phi summed with the probabilities of the pairs. All theta . phi are
+            // >= 0, so larger probabilities make it larger, and bounds of them bound it
+            // [docs/algorithms/likelihood.md, Lemma 11].
             bounds(h + 1, s) = std::clamp(learned.set(h).range(direction).upper * outward, lowest, 1.0);
         }
     };

@@ -40,6 +40,9 @@ RewardFreeCertificate certify_as_in_paper(const LearnedMixture& learned, std::sp
     RewardFreeCertificate certificate;
     certificate.failure_probability = learned.delta();
     certificate.method = "printed";
+    // theta~ is within 2 beta of the truth, so the value of either policy is off by twice the largest value
+    // that the bonuses have as rewards, at most; and V is at least that value by optimism [paper, L465;
+    // theory §2, erratum 24].
     const double bound = value > 0 ? 4 * value + rounding_slack(shape.horizon) : 0.0;
     certificate.candidates = {{"printed", bound}};
     certificate.vacuous = bound >= horizon;

@@ -26,6 +26,7 @@ const LearnedModel& learned_of(const Knowledge& knowledge) {
 }
 
 void settle(RewardCertificate& certificate, double horizon) {
+    // All methods hold on the same event, so their least does.
     double least = certificate.methods.front().second;
     for (const auto& [name, bound] : certificate.methods) least = std::min(least, bound);
     certificate.vacuous = least >= horizon;
@@ -96,6 +97,8 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
         claim.failure_probability, learned.delta());
     RewardCertificate certificate = certify_reward(learned, deviations, reward, policy, threads);
     const TransitionModel& model = learned.model();
+    // What the policy lacks in the model is measured: nothing that a planner says of itself is believed
+    // [docs/algorithms/hoeffding.md, Theorem 5].
     const double shortfall =
         backward_induction(model, reward, threads).value - evaluate(model, policy, reward, threads).value;
     certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +

@@ -91,6 +91,9 @@ ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable
     deviations.require_fit(learned);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
+        // |(P - P~) V| <= TV times the range of V, V being the policy's value under the truth; what follows
+        // is averaged under P~ [docs/algorithms/hoeffding.md, Lemma 3]. The span of values in the model must
+        // not stand for the range here [theory §3l].
         const double range = ranges.at(h);
         return std::min(range, range * deviations.at(h, pair) + learned.model().expect(h, pair, next));
     };
@@ -165,6 +168,7 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
         return certificate;
     }
     const auto horizon = static_cast<double>(learned.shape().horizon);
+    // No loss exceeds H, so a bound of H or more says nothing [design decision 5].
     certificate.vacuous = candidates.least() >= horizon;
     certificate.bound = std::min(candidates.least(), horizon);
     if (options.contributions > 0) {

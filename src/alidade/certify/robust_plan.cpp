@@ -52,6 +52,7 @@ std::pair<Policy, Matrix> pessimistic_induction(const LearnedModel& learned, con
                 best = value;
                 actions[at(h * shape.states + s)] = static_cast<std::int32_t>(a);
             }
+            // Rewards are not negative, so neither is a value.
             lower(h, s) = of_steps[at(h % 2)][at(s)] = std::max(0.0, best);
         }
     };

@@ -38,6 +38,8 @@ SecondOrder::SecondOrder(const LearnedMixture& learned)
       rounding_(static_cast<std::size_t>(learned.shape().states)) {
     for (const ConfidenceSet& set : learned.sets()) {
         const Matrix& inverse = set.estimate().inverse_factor;
+        // theta - theta~ = rho G' u with |u| <= 1 for all members, so a bilinear form of two such differences
+        // is at most the largest singular value of the form between both maps.
         maps_.push_back(set.refined_radius() *
                         inverse.lazyProduct(set.parameters().space().basis.transpose()));
         sizes_.push_back(set.refined_radius() * inverse.norm() * singular_slack);

@@ -107,6 +107,7 @@ void SharedLoss::settle(Choice& choice, const Rest& rest) const {
     LinearBound all = choice.linear;
     detail::add(all, 1, rest.chord);
     const double together = all.constant + range(all.direction).upper;
+    // No more than what it continues, than without sharing members, and than with.
     choice.bound = std::min({choice.bound, choice.bounds + rest.most, together});
 }
 

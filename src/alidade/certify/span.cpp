@@ -42,6 +42,7 @@ double farthest_rows(const LearnedModel& learned, Step h) {
             double common = 0;
             for (std::size_t j = 0; j < another.size(); ++j)
                 common += std::min(another[j], row[at(places[j])]);
+            // TV = 1 - sum of the lesser probabilities: only successors that both rows have count.
             farthest = std::max(farthest, 1 - common);
         }
         for (const std::int32_t target : targets) row[at(target)] = 0;
@@ -69,6 +70,8 @@ std::vector<double> value_spans(const LearnedModel& learned, Threads threads) {
     std::vector<double> spans(at(horizon + 1), 0.0);
     for (Step h = horizon - 1; h >= 0; --h) {
         const double factor = h + 1 < horizon ? factors[at(std::min(h, different - 1))] : 0.0;
+        // Values of two states differ by 1 at most in the reward and by TV times span in what follows [theory
+        // §3l].
         spans[at(h)] = std::min(static_cast<double>(horizon - h), 1 + factor * spans[at(h + 1)]);
     }
     return spans;
@@ -81,6 +84,8 @@ ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable&
     const std::vector<double> spans = value_spans(learned, threads);
     const auto make = [&] {
         return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
+            // D_h = (P - P~) V~ + P D_{h+1}: with the model's value in the first term it is the truth that
+            // averages the second, hence the maximum over the set [docs/algorithms/hoeffding.md, Lemma 4b].
             const auto range = static_cast<double>(shape.steps_after(h));
             return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup(h, pair, next).upper);
         };

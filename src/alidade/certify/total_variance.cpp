@@ -41,12 +41,17 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
             const auto range = static_cast<double>(shape.steps_after(h));
             const double tau = deviations.at(h, pair), leverage = divergences.at(h, pair);
             const auto place = static_cast<std::size_t>(h);
+            // sqrt(chi Var) <= (c/2) (1+eta)^h chi + Var / (2c (1+eta)^h). The variances are paid for once,
+            // at the start, by the law of total variance [bernstein §4.3].
             const double now = std::min(range * tau, 0.5 * c * powers[place] * leverage);
             // Nothing can differ at the last learned step's successors.
             if (range <= 1) return now;
             const double later = range - 1;
+            // P|D| from P~|D|: (P - P~)|D| <= sqrt(chi (n-1) P~|D|) <= eta P~|D| + chi (n-1)/(4 eta).
             const double by_growth =
                 (1 + eta) * learned.model().expect(h, pair, next) + leverage * later / (4 * eta);
+            // Or by the maximum over the set; then the variances that are yet to be paid are averaged under
+            // P, which costs tau times their range.
             const double by_set =
                 backup(h, pair, next).upper + tau * later * later / (8 * c * powers[place + 1]);
             return now + std::min(by_growth, by_set);
@@ -70,6 +75,7 @@ TotalVarianceBound total_variance_bound(const LearnedModel& learned, const Devia
     best.error = std::numeric_limits<double>::infinity();
     const auto attempt = [&](double variance, double growth) {
         const TotalVarianceWeights weights{variance, growth};
+        // All variances together are at most (H-1)^2/4 [docs/algorithms/likelihood.md, Lemma 7].
         const double found = start_value(learned, total_variance_recursion(learned, deviations, divergences,
                                                                            cap, weights, threads)) +
                              range * range / (8 * variance);

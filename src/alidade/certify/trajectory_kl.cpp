@@ -23,6 +23,8 @@ double expect_reachable(const TransitionModel& model, Step h, Index pair, const 
 }  // namespace
 
 double variation_of_divergence(double divergence) {
+    // Pinsker's inequality, and that of Bretagnolle and Huber, which is below 1 for every finite divergence
+    // [docs/algorithms/likelihood.md, Lemma 4].
     return std::min(std::sqrt(divergence / 2), std::sqrt(-std::expm1(-divergence)));
 }
 
@@ -42,6 +44,7 @@ ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const Diverg
     ErrorRecursion result = divergence_recursion(learned, divergences, options.threads);
     for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
         for (State s = 0; s < learned.shape().states; ++s)
+            // At each state, before the mean over the start: the function is concave, so this is never worse.
             result.values(h, s) = ranges.at(h) * variation_of_divergence(result.values(h, s));
     return result;
 }
@@ -57,6 +60,7 @@ ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTabl
             return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
         };
     };
+    // Both bound the error, so the lesser does; and less at the next step makes less of this one.
     const auto cap = [&](Step h, State s) { return trajectory.values(h, s); };
     return run_backwards(learned.shape(), options.threads, make, cap);
 }

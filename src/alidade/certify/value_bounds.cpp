@@ -33,9 +33,12 @@ ValuesOfState bounds_at(detail::SetBackup& backup, const Reward& reward, const P
     for (Action a = 0; a < shape.actions; ++a) {
         const Index pair = shape.pair(s, a);
         const double r = reward.at(h, s, a);
+        // P is monotone, and its weights are in the set: V* <= U is passed on backwards. U depends on the
+        // data, which does no harm, as the inequality is about all members at once [theory §3g].
         most = std::max(most, std::min(range, r + backup(h, pair, best).upper));
         const double weight = policy.probability(h, s, a);
         if (weight == 0) continue;
+        // Clipped action by action: each Q is from 0 to H-h, not their mean only.
         low += weight * std::max(0.0, r + backup(h, pair, lower).lower);
         const double attained = std::min(range, r + backup(h, pair, upper).upper);
         high += weight * attained;

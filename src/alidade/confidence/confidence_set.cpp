@@ -51,6 +51,8 @@ std::vector<detail::CrossedFace> crossed_faces(const Vector& centre, const Matri
     std::vector<detail::CrossedFace> faces;
     for (Index i = 0; i < centre.size(); ++i) {
         const double square = dual.col(i).squaredNorm(), reach = radius * std::sqrt(square);
+        // Of a ball that barely touches a face next to nothing is cut off, and the tangent below would blow
+        // up.
         if (!(centre[i] < 0.999999 * reach)) continue;
         const double sine = std::max(0.0, centre[i]) / reach;
         faces.push_back({i, square, sine / std::sqrt(1 - sine * sine)});
@@ -64,6 +66,8 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const PointEstimate
                              RefinedRadius how) {
     expects(std::isfinite(radius) && radius >= 0, "radius is {}; must be a finite number of at least 0",
             radius);
+    // Members within the radius of the estimate are within sqrt(radius^2 - residual^2 + 2 gap) of any point
+    // with that residual and gap: the solver is not trusted, and rounding is counted as gap [theory §3a].
     Projection projection = alidade::project(parameters, estimate.coordinates, estimate.factor);
     double refined = projected_radius(radius, projection.residual,
                                       projection.gap + rounding_of(projection, estimate, radius));
@@ -72,6 +76,7 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const PointEstimate
             "the estimate is {:.4g} from every possible mixture, farther than the radius {:.4g}: the data "
             "contradict the base models, or the confidence event (probability 1 - delta) failed",
             projection.residual, radius));
+    // The triangle inequality instead, as in the paper [theory §2, erratum 24].
     if (how == RefinedRadius::doubled) refined = 2 * radius;
     // Dual norms are had from the computed inverse of the factor. What it lacks goes into the radius that
     // multiplies them, and rounding of products with it and with the weights is absolute.
@@ -190,6 +195,8 @@ Interval ConfidenceSet::own_range(std::span<const double> direction) const {
     const double refined = parts_->refined_radius * norm + rounding.projection * length;
     Interval result{std::max({at_estimate - radius, at_projection - refined, least}),
                     std::min({at_estimate + radius, at_projection + refined, most})};
+    // With few data the ball reaches out of the simplex, and the maximum over both together may be less than
+    // either's own.
     if (!parts_->faces.empty() && norm > 0) {
         result.upper = std::min(result.upper, at_projection + cut_half_width(dual, square, length, 1));
         result.lower = std::max(result.lower, at_projection - cut_half_width(dual, square, length, -1));
@@ -252,6 +259,7 @@ SupportFunction ConfidenceSet::support_function(SupportOptions options) const {
 
 SupportBracket ConfidenceSet::exact_support(std::span<const double> direction, SupportOptions options) const {
     SupportBracket result = support_function(options).bracket(direction);
+    // A search that was cut short may be above the closed form. A lower end above the upper one is rounding.
     result.upper = std::min(result.upper, range(direction).upper);
     result.lower = std::min(result.lower, result.upper);
     return result;
@@ -277,6 +285,7 @@ WidthBracket ConfidenceSet::width(const FeatureMap& map, const TangentFeatures& 
             Eigen::Map<const Vector>(tangent.psi.data() + (first + j) * p, p));
     std::vector<std::uint8_t> witness(static_cast<std::size_t>(m), 0);
     WidthBracket bracket = Width(options).bracket({generators, p, m}, witness);
+    // TV <= radius times width, and at most 1 [docs/algorithms/hoeffding.md, Total variation].
     bracket.lower = std::min(1.0, parts_->refined_radius * bracket.lower);
     bracket.upper = std::min(1.0, parts_->refined_radius * bracket.upper);
     return bracket;

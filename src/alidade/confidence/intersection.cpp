@@ -70,10 +70,13 @@ std::optional<Fused> fuse(const Ball& one, const Ball& two, double share) {
     const double gradient_rounding = unit * (centre.norm() + std::max(one.centre.norm(), two.centre.norm()));
     const double least =
         share * one.squared_distance_below(centre) + weight * two.squared_distance_below(centre);
+    // |z-c|^2_M <= r_1^2 - f(c) - 2 g.(z-c), with f(c) from below, |g| from above and |z-c| <= |c| + 1
+    // [docs/algorithms/likelihood.md, Lemma 5].
     const double bound = square - least * (1 - 8 * epsilon) +
                          reach * (2 * (gradient.norm() + gradient_rounding) + unit * reach) + square * 1e-12;
     solved.coordinates = std::move(centre);
     double log_volume = std::numeric_limits<double>::infinity(), radius = -1;
+    // A negative bound proves that nothing is common to both; what is not a number proves nothing.
     if (std::isnan(bound)) return std::nullopt;
     if (bound >= 0) {
         radius = std::sqrt(bound * (1 + solved.metric_error) * (1 + 1e-12));

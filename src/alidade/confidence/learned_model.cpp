@@ -8,6 +8,7 @@
 namespace alidade {
 
 Index confidence_sets(Index horizon, bool homogeneous) {
+    // No reward comes after the last transition, so it is not learned [theory §3c].
     return homogeneous ? std::min<Index>(1, horizon - 1) : horizon - 1;
 }
 

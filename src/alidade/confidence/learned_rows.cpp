@@ -39,6 +39,8 @@ double row_distance(const TransitionModel& model, const TransitionModel& truth, 
         else
             common += std::min(other[j], law[at(entry - first)]);
     }
+    // No radius allows for what is outside: the balls are of laws on the successors
+    // [docs/algorithms/rows.md].
     return outside > distance_tolerance ? std::numeric_limits<double>::infinity() : std::max(0.0, 1 - common);
 }
 
@@ -71,6 +73,7 @@ public:
         const double slack =
             (rounding_of_sum(law.size()) + std::abs(1 - sum)) * std::max(std::abs(least), std::abs(most)) +
             static_cast<double>(law.size()) * std::numeric_limits<double>::denorm_min();
+        // No mean of values leaves their range, however it was rounded.
         return {std::max(least, lower - slack), std::min(most, upper + slack)};
     }
 

@@ -52,15 +52,21 @@ double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, 
                                                : std::vector{dimension, dimension + 2};
     for (const double share : shares)
         for (const double size : sizes) {
+            // The ellipsoid of this metric, with rho^2 = size, lies in the simplex because of the barrier's
+            // part, and on it no row changes by more than `share` of itself [docs/algorithms/likelihood.md,
+            // Lemma 3].
             const Eigen::LLT<Matrix> cholesky(information + size / (share * share) * barrier);
             if (cholesky.info() != Eigen::Success) continue;
             // In an orthonormal basis: the determinant of the squared lengths of this one is d.
             double log_det = -0.5 * std::log(dimension + 1);
             for (Index i = 0; i < n; ++i) log_det += std::log(cholesky.matrixLLT()(i, i));
             const Vector q = leverages(cholesky, relative);
+            // ln(1+x) >= x - kappa(-b) x^2 for x >= -b; over the ellipsoid the mean of x is 0, that of x^2
+            // size q/(n+2).
             double curved = 0;
             for (Index k = 0; k < q.size(); ++k)
                 curved += rows.counts[at(k)] * kappa(-std::min(share, std::sqrt(size * q[k]))) * q[k];
+            // All are lower bounds of one integral, so the largest is.
             best = std::max(best, log_ball_volume(n) - log_simplex_volume(n + 1) +
                                       dimension / 2 * std::log(size) - log_det -
                                       size / (dimension + 2) * curved);
@@ -86,12 +92,16 @@ Matrix bootstrapped(const LikelihoodRows& rows, const Matrix& relative, const Ma
     Vector factors(rows.size());
     for (int round = 0; round < bootstrap_rounds; ++round) {
         for (Index k = 0; k < rows.size(); ++k)
+            // x - ln(1+x) >= kappa(b) x^2 for x <= b. Rounded down: a smaller precision has a larger
+            // ellipsoid.
             factors[k] = std::min(kappa(limits.changes[k]) * (1 - 1e-11), limits.factors[k]);
         precision = constant + weighed_gram(relative, rows.counts, factors);
         const Vector norms = leverages(Eigen::LLT<Matrix>(precision), relative);
         double moved = 0;
         for (Index k = 0; k < rows.size(); ++k) {
             const double reached = std::sqrt(squared_radius * norms[k]) * (1 + 1e-9) + limits.rounding[k];
+            // In this order: where a factorisation failed, `reached` is not a number, and what was known
+            // stays.
             const double tighter = std::min(limits.changes[k], reached);
             moved = std::max(moved, limits.changes[k] - tighter);
             limits.changes[k] = tighter;
@@ -128,6 +138,7 @@ Outer outer_ellipsoid(const LikelihoodRows& rows, const LikelihoodFit& fit, doub
         const double mu = std::max(0.0, rows.observations + fit.gap - fit.scores[i]);
         const double w = std::min(most, std::max(mu, mu * mu / reach));
         const double cost = w * fit.weights[i] * fit.weights[i];
+        // A term that would widen the radius noticeably is left out: mu_i theta_i >= 0 holds without it.
         if (cost > 1e-3 * reach / static_cast<double>(d)) continue;
         pull[i] = w;
         size += w;
@@ -140,6 +151,7 @@ Outer outer_ellipsoid(const LikelihoodRows& rows, const LikelihoodFit& fit, doub
         const double predicted = f.dot(fit.weights);
         lengths[k] = f.norm() / predicted;
         const double squares = rows.counts[at(k)] * lengths[k] * lengths[k];
+        // theta . f is at most the largest f_i: true on the whole simplex, before any ellipsoid is known.
         limits.changes[k] = f.maxCoeff() / predicted - 1;
         limits.factors[k] = most / squares;
         size += std::min(most, 0.5 * squares);
@@ -180,6 +192,8 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
                     1e-12 * (std::abs(reached) + static_cast<double>(rows.features) * rows.observations);
     }
     const double slack = 1e-9 * (1 + kt), regret = std::min({kt, det, predicted});
+    // The mixtures are averaged with equal weights that were fixed beforehand; that costs the logarithm of
+    // their number, and then the best of them may be chosen after the data [likelihood §2].
     const double allowance =
         likelihood_allowance(regret + slack, options.predicted.empty() ? 2 : 3, sets, options.delta);
     const Outer outer = outer_ellipsoid(rows, fit, allowance, basis);

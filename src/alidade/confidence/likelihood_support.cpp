@@ -72,6 +72,7 @@ SupportBracket likelihood_support(const LikelihoodRows& rows, const LikelihoodSe
     SupportBracket bracket;
     bracket.witness = set.fit.weights;
     bracket.lower = goal.dot(set.fit.weights);
+    // By the simplex alone.
     bracket.upper = goal.maxCoeff();
     bracket.status = SupportStatus::converged;
     Lagrangian lagrangian(rows, set, goal);

@@ -100,6 +100,8 @@ private:
         for (Index j = 0; j < reach_.size(); ++j) {
             const double probability = law[at(j)];
             if (probability <= negligible_probability) {
+                // The truth may have mass where P~ has none. That is infinite for chi-square; for KL(P~, P)
+                // it is the mass that the other successors lack [docs/algorithms/likelihood.md, Lemma 2].
                 if (divergence_ == Divergence::chi_square) return no_bound;
                 gained_ += generators_.col(j);
                 continue;
@@ -128,6 +130,7 @@ private:
     }
 
     double by_base_models(Index pair, std::span<const double> law) const {
+        // Both divergences are convex in the truth, so no mixture is farther than the farthest base model.
         double largest = 0;
         for (Index i = 0; i < features_.features(); ++i) {
             double sum = 0;

@@ -43,6 +43,7 @@ public:
             range = {range.lower - lost, range.upper + lost};
         }
         if (learned_.misspecification() > 0) {
+            // Over all states, as the truth may lead to any; but no mean leaves the range.
             const auto [least, most] = std::ranges::minmax(value);
             const double off = learned_.misspecification() * (most - least);
             range = {std::max(least, range.lower - off), std::min(most, range.upper + off)};

@@ -82,6 +82,8 @@ private:
     double largest_share(double trace) {
         moment_ /= trace;
         if (!moment_.allFinite()) return 1;
+        // tr M^32 is the sum of the eigenvalues' powers, none of which is negative: at least the largest.
+        // Divided by the trace no eigenvalue exceeds 1, so that no power overflows.
         for (int doubling = 0; doubling < 4; ++doubling) {
             square_ = moment_.lazyProduct(moment_);
             moment_.swap(square_);
@@ -107,6 +109,8 @@ std::vector<double> LearnedMixture::variations(const WidthTable& widths) const {
         const double radius = sets_[at(set)].refined_radius();
         const std::span<const double> upper = widths.upper_of(set);
         for (Index pair = 0; pair < pairs; ++pair) {
+            // By the ball, by the farthest base model, and 1; then what the truth may be off the mixture by
+            // [docs/algorithms/hoeffding.md, Total variation].
             double bound = std::min(1.0, radius * upper[at(pair)]);
             if (bound > 0 && features.kind() == FeatureKind::base_models)
                 bound = std::min(bound, farthest_base_model(features, pair, model_.probabilities(set, pair)));

@@ -134,10 +134,15 @@ double ValueRegression::printed_radius(std::int64_t observations) const {
 double ValueRegression::radius(const RidgeEstimate& estimate, std::int64_t observations) const {
     const double off = misspecification_radius(setting_.misspecification, observations);
     if (constants_.paper) return printed_radius(observations) + off;
+    // The paper's other half is for an Azuma bound, which says when one stops, not whether the sets are valid
+    // [theory §3b].
     const double share = constants_.sharpenings.delta ? setting_.delta : setting_.delta / 2;
     const double failure = failure_per_set(share, sets_);
+    // The determinant itself holds at all times, and needs no number of rows told beforehand.
     const double log_det = constants_.sharpenings.log_det ? estimate.log_det_ratio + estimate.log_det_error
                                                           : log_det_limit(static_cast<double>(observations));
+    // Lambda (zeta^ - zeta) is a sum of three: noise times rows, minus lambda zeta, and the misspecification
+    // times rows; each is bounded in the dual metric [docs/algorithms/hoeffding.md, Theorem 1].
     return self_normalised_radius(log_det, failure) + bias(estimate) + off;
 }
 

@@ -47,6 +47,7 @@ public:
         all.back() = 0;
         const WidthBracket result =
             oracle_.bracket({std::span(generators_).first(at((m + 1) * p)), p, m + 1}, all);
+        // Where V has the added successor, 1-V has the same norm and leaves it out.
         for (Index j = 0; j < m; ++j) witness[at(j)] = all[at(j)] ^ all.back();
         return result;
     }

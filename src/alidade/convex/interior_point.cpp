@@ -40,6 +40,7 @@ void InteriorPoint::start(const Vector& objective, const Vector& x) {
                 const double value = offset_[i] + rows_.row(i).head(p_).dot(x);
                 most = std::max(most, -value / rows_(i, p_));
             }
+        // So large that whatever the slack loosens holds strictly at x: the search starts inside.
         slack_ = 2 * most + 1;
         objective_ = Vector::Zero(n_);
         objective_[p_] = -1;
@@ -80,12 +81,15 @@ bool InteriorPoint::measure() {
             for (Index k = i; k < p_; ++k) g[k] += w(i, k) * sum;
         }
         if (has_slack_) g[p_] = -0.5;
+        // Half of it, so that the gradient is minus whitening' u, without a factor.
         values_[lines() + at(j)] = 0.5 * (1 + slack_ - square);
     }
     return values_.minCoeff() > 0;
 }
 
 bool InteriorPoint::factorise() {
+    // Newton's equations with the changes of the multipliers eliminated: the quadratics' own curvature, and
+    // each constraint's gradient squared, times multiplier over value.
     hessian_.setZero();
     const auto add = [&](double weight, const auto& vector, Index size) {
         for (Index c = 0; c < size; ++c) {
@@ -210,6 +214,7 @@ double InteriorPoint::best_length(const Direction& along, double damped) const {
     double most = 1e6;
     for (Index i = 0; i < constraints(); ++i) most = std::min(most, exit(along, i));
     const double gain = objective_.dot(along.x) / barrier_;
+    // Short of the boundary, where the logarithm is minus infinity.
     double low = damped, high = 0.99 * most;
     for (int k = 0; k < 20 && low < high; ++k) {
         const double middle = 0.5 * (low + high);
@@ -236,6 +241,8 @@ bool InteriorPoint::centre() {
         for (Index r = c; r < n_; ++r) sum += hessian_(r, c) * combined_.x[r];
         square += sum * sum;
     }
+    // With multipliers barrier/value the Hessian is the barrier times that of minus the sum of logarithms, so
+    // this is Newton's decrement.
     const double decrement = std::sqrt(square / barrier_);
     if (!std::isfinite(decrement)) return false;
     if (decrement >= 0.3) {
@@ -253,6 +260,7 @@ bool InteriorPoint::centre() {
 bool InteriorPoint::advance(double length, bool with_multipliers) {
     const Vector x = x_;
     const double slack = slack_;
+    // A constraint that is positive in exact arithmetic may be measured as zero near the boundary.
     for (int attempt = 0; attempt < 3; ++attempt, length *= 0.5) {
         x_ = x + length * combined_.x.head(p_);
         if (has_slack_) slack_ = slack + length * combined_.x[p_];
@@ -267,6 +275,8 @@ bool InteriorPoint::advance(double length, bool with_multipliers) {
 }
 
 bool InteriorPoint::step() {
+    // No proof rests on these steps: an iterate only proposes a dual point, whose bound is computed from
+    // scratch [docs/algorithms/numerics.md, Support function].
     if (barrier_ > 0) return centre();
     if (!factorise()) return false;
     const double now = complementarity(), each = now / static_cast<double>(constraints());
@@ -277,6 +287,7 @@ bool InteriorPoint::step() {
     // Corrections of a predictor that was cut short are out of proportion: scale them to what it reached.
     const Vector second = reach * reach * correction(affine_, twist);
     twist *= reach * reach;
+    // Mehrotra's rule: the more the predictor reduces the products, the less is centred.
     move(Vector::Constant(constraints(), ratio * ratio * ratio * each) - second, twist, combined_);
     const double length = longest(combined_);
     if (length >= 0.1 && combined_.x.allFinite() && advance(std::min(1.0, 0.995 * length), true)) return true;

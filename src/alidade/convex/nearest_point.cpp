@@ -78,6 +78,7 @@ NearestStatus NearestPoint::solve() {
 }
 
 Index NearestPoint::most_violated() {
+    // What rounding can make of a product and an offset is no violation: taking it up could go on for ever.
     const double floor = 1e-14 * offset_scale_, slope = 4 * epsilon * z_.norm();
     Index worst = -1;
     double least = 0;
@@ -131,7 +132,11 @@ bool NearestPoint::take_up(Index constraint) {
         const double curvature = direction_.squaredNorm();
         const bool free = k_ < p_ && curvature > least * least;
         const double slack = normal(constraint).dot(z_) - offset(constraint);
+        // As far as makes the constraint hold with equality; no distance does if its normal depends on the
+        // active ones.
         const double full = free ? std::max(0.0, -slack / curvature) : infinity;
+        // Or until the multiplier of an active constraint is zero: beyond that it would pull, and it is
+        // dropped.
         double partial = infinity;
         Index blocking = 0;
         for (Index j = 0; j < k_; ++j) {
@@ -141,6 +146,8 @@ bool NearestPoint::take_up(Index constraint) {
         }
         const double step = std::min(full, partial);
         if (!std::isfinite(step)) {
+            // The normal is a combination of active ones in which no share is positive. Turned round, the
+            // shares add up constraints to one that no point satisfies (Farkas): a certificate.
             for (Index j = 0; j < k_; ++j) share_[j] *= -1;
             return false;
         }
@@ -195,6 +202,7 @@ void NearestPoint::drop(Index position) {
         along_[i + 1] = c * b - s * a;
     }
     --k_;
+    // The last column of the turned factor is free again, and so is the normal's part along it.
     direction_ += along_[k_] * q_.col(k_);
 }
 
@@ -215,6 +223,7 @@ void NearestPoint::polish() {
     least_norm(active_offsets_.data(), z_);
     along_.head(k_) = inside_.head(k_);
     solve_shares();
+    // Negative by rounding only, and whoever measures the gap with them needs them to be >= 0.
     for (Index j = 0; j < k_; ++j) multipliers_[j] = std::max(0.0, share_[j]);
 }
 

@@ -59,6 +59,7 @@ public:
             "an estimate of norm {:.4g} is too far away for this metric: nearest to it the probability of "
             "{} is {:.4g}",
             estimate_.norm(), worst_ < 0 ? "an entry" : rows_.place(worst_), -result.violation);
+        // About the estimate that was asked for, not the one that was searched from, which a pull has moved.
         measure(target, result);
         return result;
     }
@@ -109,6 +110,7 @@ private:
         rows_.probabilities(point_, slack_);
         violated_.clear();
         worst_ = -1;
+        // A tenth of what the result may violate, so that what is not taken up passes.
         const double tolerance = -1e-13 * scale();
         for (Index entry = 0; entry < slack_.size(); ++entry) {
             const double slack = slack_[entry];
@@ -130,6 +132,7 @@ private:
         Vector normal;
         for (const auto& [slack, entry] : violated_) {
             const double centre = rows_.tangent.centre[static_cast<std::size_t>(entry)];
+            // The largest probability that any point of the norm ball gives to the entry.
             if (rows_.normal(entry).norm() * radius_ + centre < -1e-13) nothing_is_well_defined(entry, {});
             normal = rows_.normal(entry);
             factor_.triangularView<Eigen::Lower>().solveInPlace(normal);
@@ -164,6 +167,9 @@ private:
             constant += weight * centre;
             size += weight * (std::abs(centre) + rows_.normal(entry).norm() * radius_);
         }
+        // All members satisfy a sum of inequalities with weights >= 0. If its largest value in the ball is
+        // negative there are none; what rounding may have done is conceded first, as missing digits prove
+        // nothing.
         const double rounding = 8 * static_cast<double>(estimate_.size() + 2) * epsilon * size;
         return normal.norm() * radius_ + constant < -rounding;
     }
@@ -210,6 +216,7 @@ private:
         }
         for (const auto& [entry, multiplier] : multipliers_) {
             rest += multiplier * rows_.normal(entry);
+            // A violated inequality would lower the gap; counted as tight, it does not.
             slacks += multiplier * std::max(0.0, slack_[entry]);
             size += multiplier * rows_.normal(entry).norm();
         }
@@ -254,6 +261,7 @@ public:
         double outside = 0, excess = 1 / radius_ - 1 / norm;
         double inside = 1e-3 * precision_.trace() / static_cast<double>(precision_.rows());
         const double most = 1e24 * inside;
+        // Pulled harder and harder until the point is inside; from then on `best` is a member throughout.
         Projection best = nearest(inside);
         while (best.coordinates.norm() > radius_) {
             outside = inside;
@@ -267,6 +275,7 @@ public:
             const double missing = 1 / radius_ - 1 / best.coordinates.norm();
             if (!(missing < -1e-13 / radius_) || !(inside > outside * (1 + 1e-15))) break;
             const double secant = outside + (inside - outside) * excess / (excess - missing);
+            // Every third step bisects, in the logarithm: a secant may creep along one end.
             const double middle = outside > 0 ? std::sqrt(outside * inside) : inside / 16;
             const double next = round % 3 == 2 || !(secant > outside && secant < inside) ? middle : secant;
             Projection trial = nearest(next);
@@ -289,6 +298,8 @@ private:
         metric.diagonal().array() += pull;
         const Eigen::LLT<Matrix> cholesky(metric);
         const Matrix factor = cholesky.matrixL();
+        // |zeta - estimate|^2_Lambda + nu |zeta|^2 is least, without constraints, at (Lambda + nu I)^-1
+        // Lambda estimate, and grows from there as the squared distance in the metric Lambda + nu I.
         const Vector estimate = cholesky.solve(pulled_);
         return CuttingPlanes(*parameters_.rows(), radius_, estimate, factor)
             .run(parameters_.space(), target_);
@@ -318,6 +329,7 @@ Projection project_onto_polytope(const ParameterSet& parameters, const Vector& c
     const Target target{coordinates, factor};
     Projection result = CuttingPlanes(*parameters.rows(), parameters.radius(), coordinates, factor)
                             .run(parameters.space(), target);
+    // A point of the polytope that is nearest and in the ball is nearest in both: the ball does not bind.
     if (result.coordinates.norm() <= parameters.radius()) return result;
     return BallSearch(parameters, coordinates, factor).run(result.coordinates.norm());
 }

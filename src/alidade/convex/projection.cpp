@@ -29,6 +29,7 @@ void make_feasible(Vector& weights, const Vector& estimate) {
 Projection onto_convex_weights(const TangentSpace& space, const Vector& coordinates, const Matrix& factor) {
     Projection result;
     const Vector estimate = space.weights(coordinates);
+    // An estimate in the simplex is its own projection.
     if (space.dimension() == 0 || estimate.minCoeff() >= 0) {
         result.weights = estimate;
         make_feasible(result.weights, estimate);
@@ -49,6 +50,7 @@ Projection onto_convex_weights(const TangentSpace& space, const Vector& coordina
         shift = nearest.point();
         detail::back_substitute(factor, shift.data());
         result.weights.noalias() = estimate + space.basis.lazyProduct(shift);
+        // Constraints that bind hold with equality, whatever the substitution left of them.
         for (const Index i : nearest.active_set()) result.weights[i] = 0;
         result.active = static_cast<Index>(nearest.active_set().size());
         make_feasible(result.weights, estimate);
@@ -58,6 +60,8 @@ Projection onto_convex_weights(const TangentSpace& space, const Vector& coordina
     // By the factor: with the precision itself, rounding would be that of its largest entries.
     result.residual = detail::whiten(factor, offset.data());
     detail::colour(factor, offset.data());
+    // Linear in the member, so a vertex of the simplex is the worst: the gap is exact for the point at hand,
+    // whether or not the search ended where it should [theory §3a].
     const Vector gradient = space.basis.lazyProduct(offset);
     // max over vertices e_i of <Lambda (estimate - point), e_i - point>
     result.gap = std::max(gradient.maxCoeff() - gradient.dot(result.weights), 0.0);

@@ -80,6 +80,7 @@ SupportFunction::SupportFunction(ParameterSet parameters, std::span<const Ellips
         validate(ellipsoids[j], p, j);
         add(ellipsoids[j]);
     }
+    // The norm ball of general weights is one more ellipsoid.
     if (parameters_.kind() != ParameterSetKind::simplex)
         add({Vector::Zero(p), Matrix::Identity(p, p), parameters_.radius()});
     extent_ = parameters_.space().centre.norm() + 2 * parameters_.radius();
@@ -101,6 +102,8 @@ bool SupportFunction::member(const Vector& coordinates, Vector& weights) const {
     const double unit = 16 * static_cast<double>(space.centre.size()) * epsilon;
     weights = space.weights(coordinates);
     if (parameters_.kind() == ParameterSetKind::simplex) {
+        // A point that is off by rounding is cleaned, and then held against every ball. Only lower ends rest
+        // on it.
         if (weights.minCoeff() < -unit) return false;
         weights = weights.cwiseMax(0.0);
         weights /= weights.sum();
@@ -132,6 +135,7 @@ SupportFunction::Goal SupportFunction::goal_of(std::span<const double> direction
     goal.size = goal.direction.norm();
     goal.base = goal.direction.dot(space.weights(origin_));
     goal.tangent = space.basis.transpose() * goal.direction;
+    // By how much the direction can vary over the parameters, at most: the tolerance is relative to it.
     goal.scale = simplex ? goal.direction.maxCoeff() : 2 * parameters_.radius() * goal.tangent.norm();
     if (goal.scale > 0) goal.tangent /= goal.scale;
     return goal;
@@ -155,6 +159,7 @@ double SupportFunction::dual_value(const Goal& goal, std::span<const Vector> par
         const double norm = u.norm(), length = ball.radius * norm;
         for (Index k = 0; k < p; ++k)
             for (Index i = k; i < p; ++i) left[at(i)].add_product(-ball.factor(i, k), u[k]);
+        // The largest u . factor'(z - origin) over the ball is that at its centre plus radius times |u|.
         sum += u.dot(ball.offset) + length;
         size += length + norm * ball.offset.norm();
         tail += norm * ball.size * (extent_ + ball.centre.norm());
@@ -165,6 +170,7 @@ double SupportFunction::dual_value(const Goal& goal, std::span<const Vector> par
         const auto normal = parameters_.rows()->normal(cuts[c]);
         const double at_origin = row_values_[cuts[c]];
         for (Index i = 0; i < p; ++i) left[at(i)].add_product(weight, normal[i]);
+        // The inequality is >= 0 for members, so adding a multiple >= 0 of it raises what is maximised.
         sum += weight * at_origin;
         size += weight * std::abs(at_origin);
         tail +=
@@ -181,6 +187,7 @@ double SupportFunction::dual_value(const Goal& goal, std::span<const Vector> par
     const double unit =
         4 * epsilon *
         (static_cast<double>(space.centre.size()) + static_cast<double>(parts.size() + cuts.size()));
+    // What was summed in twice the precision is off by the square of the unit only.
     tail *= static_cast<double>(1 + parts.size() + cuts.size());
     const double value =
         goal.base + goal.scale * (sum + unit * (size + unit * tail)) + unit * goal.size * extent_;
@@ -208,6 +215,7 @@ bool SupportFunction::closed_forms(const Goal& goal, SupportBracket& result) con
         goal.direction.maxCoeff(&best);
         result.upper = goal.top;
         if (goal.scale == 0) return result.witness.size() > 0;
+        // The simplex's own maximum is attained if that vertex lies in every ellipsoid.
         if (offer(goal, space.basis.row(best).transpose(), result)) return true;
     } else if (goal.scale == 0) {
         result.upper = goal.base + unit * goal.size * extent_;
@@ -226,6 +234,7 @@ bool SupportFunction::closed_forms(const Goal& goal, SupportBracket& result) con
             if (offer(goal, ball.centre, result)) return true;
             continue;
         }
+        // The whole direction goes to this ball, and nothing to the other sets.
         parts[j] = ball.radius * whitened;
         result.upper = std::min(result.upper, dual_value(goal, parts, {}, {}));
         parts[j].resize(0);
@@ -255,6 +264,7 @@ SupportBracket SupportFunction::bracket(std::span<const double> direction) const
         result.status = SupportStatus::empty;
         return result;
     }
+    // A lower end before anything is searched.
     offer(goal, member_, result);
     if (closed_forms(goal, result)) {
         result.status = SupportStatus::exact;

@@ -64,6 +64,7 @@ SupportFunction::Program SupportFunction::program(std::span<const Index> cuts, b
         for (Index c = 0; c < count; ++c) {
             const Vector normal = parameters_.rows()->normal(cuts[at(c)]);
             result.rows.row(c).head(p) = normal;
+            // Loosened for the search only: upper ends use the inequality as it is.
             result.offsets[c] = row_values_[cuts[at(c)]] + leeway(cuts[at(c)]);
             if (slack) result.rows(c, p) = std::max(half_width(normal), 1e-300);
         }
@@ -106,6 +107,8 @@ bool SupportFunction::descend(Index& steps, Vector& x) {
         if (slack < -0.5 || (slack < 0 && solver.complementarity() < -0.5 * slack)) break;
         for (std::size_t j = 0; j < parts.size(); ++j) parts[j] = solver.part(j);
         for (Index c = 0; c < multipliers.size(); ++c) multipliers[c] = solver.multiplier(c);
+        // Over any member the zero direction has the value 0, so a negative upper bound proves that there is
+        // none. Dual values are rounded up, and so cannot be negative by rounding.
         if (dual_value(zero, parts, cuts_, multipliers) < -1e-200) return false;
         if (!solver.step()) break;
     }
@@ -152,6 +155,7 @@ Vector SupportFunction::clipped(const Vector& x) const {
     for (Index entry = 0; entry < rows->entries(); ++entry) {
         const double here = row_values_[entry] + leeway(entry), ahead = here + rows->normal(entry).dot(x);
         if (ahead >= 0) continue;
+        // The inequality falls linearly from `left` at the anchor to `ahead` at x.
         const double left = std::max(0.0, here + rows->normal(entry).dot(anchor_));
         share = std::min(share, left / (left - ahead));
     }
@@ -221,7 +225,9 @@ bool SupportFunction::climb_within(const Goal& goal, std::vector<Index>& cuts, S
         double bound = dual_value(goal, parts, cuts, multipliers);
         complete(goal, solver, constraints, parts);
         bound = std::min(bound, dual_value(goal, parts, cuts, multipliers));
+        // Each iterate's split is a proof by itself, so the least counts, also if later ones are worse.
         result.upper = std::min(result.upper, bound);
+        // Inequalities that were left out may be broken at x: a lower end must come from a member.
         const Vector inside = clipped(solver.x());
         offer(goal, origin_ + inside, result);
         if (result.upper - result.lower <= wanted) return false;

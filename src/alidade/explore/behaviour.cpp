@@ -14,6 +14,7 @@ Behaviour::Behaviour(const Shape& shape, Schedule schedule) : shape_(shape), sch
 }
 
 Deployment Behaviour::ask() {
+    // Kept until it is due: asked twice without counts in between, it answers the same.
     if (policy_ == nullptr || due()) {
         policy_ = std::make_shared<const Policy>(choose());
         ++replans_;
@@ -29,11 +30,13 @@ Deployment Behaviour::repeat() const {
 void Behaviour::tell(const Counts& batch) {
     expects(batch.shape() == shape_, "counts have another shape than the problem");
     expects(policy_ != nullptr, "counts told before a deployment was asked for");
+    // Each batch that a budget cut short may cost one policy more [theory §3e].
     if (batch.episodes() < schedule_.batch(episodes_)) ++cut_;
     episodes_ += batch.episodes();
 }
 
 std::int64_t Behaviour::replan_bound() const {
+    // Where determinants decide when to replan, they bound how often; else the batches are counted.
     if (const SetSource* planned_with = source())
         if (const auto bound = planned_with->refresh_bound()) return *bound;
     return schedule_.most_policies(episodes_, cut_);

@@ -71,12 +71,15 @@ Exploration::Exploration(const Task& task, const ExplorerOptions& options)
 bool Exploration::certificate_due(bool new_policy) const {
     if (!scheduled_.knowledge) return true;
     const auto now = static_cast<double>(explorer_.episodes()), last = static_cast<double>(certified_at_);
+    // Without new data it would be the same.
     if (now <= last) return false;
     return now >= (1 + certificate_growth) * last || (new_policy && now >= (1 + policy_growth) * last);
 }
 
 bool Exploration::take_if_better(Iterate& iterate) {
     Knowledge knowledge = explorer_.knowledge();
+    // Not clipped at H: while certificates are vacuous the clipped ones tie, and the best would not be seen.
+    // All iterates hold on one event, so the least may be handed over [theory §3m].
     const double bound = least_candidate(knowledge.certificate);
     // Ties go to the latest [design decision 3]. The paper hands over the last [paper, Alg. 1 line 19].
     if (iterate.knowledge && explorer_.keeps_best() && bound > iterate.bound) return false;
@@ -100,6 +103,7 @@ bool Exploration::judged(bool despite, const Action& action) {
 Deployment Exploration::next(bool despite) {
     const Watch planning(timings_.plan);
     Deployment deployment;
+    // Nothing can be planned with a set that has no members; who goes on keeps the last policy.
     if (!judged(despite, [&] { deployment = explorer_.ask(); })) deployment = explorer_.repeat();
     return deployment;
 }
@@ -127,6 +131,8 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
         const std::int64_t replans = explorer_.replans();
         const Deployment deployment = next(options.despite_contradiction);
         if (certificate_due(explorer_.replans() != replans)) certify(options.despite_contradiction);
+        // Certificates hold at all times at once, so that stopping at the first small one costs no
+        // probability [theory §3f].
         const bool target = met(scheduled_.bound);
         const std::int64_t left = options.episodes - explorer_.episodes();
         if (target || left <= 0 || (options.interrupted && options.interrupted())) {
@@ -214,6 +220,8 @@ void Exploration::restore(const Snapshot& memory, Counts counts) {
     contradiction_.reset();
     if (!memory.numbers.contains("best_bound")) return;
     scheduled_.evidence = memory.part("best.");
+    // Computed from the evidence, so that no stored set is believed. The bound is the one that the run had,
+    // since later ones are compared with it.
     scheduled_.knowledge = explorer_.recompute(scheduled_.evidence);
     scheduled_.bound = memory.numbers.at("best_bound").at(0);
     certified_at_ = memory.integers.at("certified_at").at(0);

@@ -59,6 +59,7 @@ Explorer::Explorer(const Task& task, const ExplorerOptions& options)
         names_.push_back(request.name);
         if (request.name == entry.source) own = sources_.back();
     }
+    // Who acts may plan with sets from which nothing is claimed. These have no part in the union bound.
     if (!own) own = make_source({entry.source, {}}, setting);
     behaviour_ = entry.make(
         {task_, options_.seed, options_.schedule, options_.threads}, own,
@@ -123,6 +124,8 @@ Knowledge Explorer::combine(const WidthOptions& effort, std::vector<Knowledge> p
     std::ranges::reverse(parts);
     for (Knowledge& part : parts) {
         if (part.certificate.bound >= best.certificate.bound) continue;
+        // It fails with its share of delta alone, but which part is best is seen after the data: what is
+        // claimed is that all hold at once.
         part.certificate.failure_probability = options_.delta;
         best = {std::make_shared<const LearnedMixture>(task_, part.mixture().sets(), options_.delta),
                 std::move(part.certificate), episodes};

@@ -34,6 +34,7 @@ Policy FisherBehaviour::choose() {
     const bool homogeneous = setting_.task.homogeneous, clipped = bonus_ == FisherBonus::sqrt;
     const Index states = shape().states;
     const double pooled = homogeneous ? static_cast<double>(shape().learned_steps()) : 1;
+    // It steers and proves nothing, so the closed form of the regret is near enough.
     const double allowance = likelihood_allowance(
         mixture_regret(pooled * static_cast<double>(episodes()), setting_.task.features->features()), 2,
         std::max<Index>(1, std::ssize(source_->information())),  // none if H = 1
@@ -49,9 +50,12 @@ Policy FisherBehaviour::choose() {
         const Vector& weights = source_->smoothed()[set];
         const auto range = static_cast<double>(shape().steps_after(h));
         const FisherPass::Chunk chunk{shape().pair(first, 0), shape().pair(last, 0)};
+        // Pooled steps share metric and model, and so their bonuses.
         if (h == last_learned || !homogeneous)
             pass_->bonuses({&weights, &factors[set], bonus_, allowance}, chunk, scratch, bonus);
         const std::span next(values.data() + (h + 1) * states, at(states));
+        // `sqrt` is a total variation, which costs the range of what follows; the others are information, not
+        // reward.
         pass_->backup(weights, clipped ? range : 1.0, bonus, next, chunk, scratch, worth);
         for (State s = first; s < last; ++s) {
             const Action chosen = choose(worth.data() + shape().pair(s, 0), h, s);

@@ -103,6 +103,8 @@ ALIDADE_INLINE void solve_lower(const FisherShared& shared, Number* x) {
 template <class Number>
 ALIDADE_INLINE void scale_successors(const FisherBlock& block, const FisherShared& shared, Number* scaled) {
     const Index d = shared.features, p = shared.dimension;
+    // I(s,a) = sum_j psi_j psi_j'/P_j, so the sum of x_j x_j' has the eigenvalues of J^-1 I [likelihood §5].
+    // The floor is against division by zero.
     const Number floor = Number{} + 1e-300;
     for (Index j = 0; j < block.successors; ++j) {
         Number predicted{};
@@ -197,6 +199,7 @@ ALIDADE_INLINE void bonus_numbers(const FisherBlock& block, const FisherShared& 
     Number *scaled = scratch, *gram = scaled + block.successors * p, *direction = gram + p * p;
     scale_successors(block, shared, scaled);
     gram_of(scaled, block.successors, p, gram);
+    // ln det(1 + J^-1 I), which is twice the sum of the logarithms of a Cholesky factor's diagonal.
     if (shared.bonus == FisherBonus::gain) {
         factor_shifted(gram, p, numbers);
         return;
@@ -206,6 +209,8 @@ ALIDADE_INLINE void bonus_numbers(const FisherBlock& block, const FisherShared& 
         *numbers = leading;
         return;
     }
+    // Half the sum of |delta . phi_j| is at most half of sqrt(delta' I delta), by Cauchy-Schwarz, and
+    // |delta|_J is about sqrt(2B): a total variation, to leading order, which is never above 1.
     const Number one = Number{} + 1.0, moved = 0.5 * root_of(2 * shared.allowance * leading);
     *numbers = moved < one ? moved : one;
 }

@@ -66,6 +66,7 @@ void LikelihoodSource::restore(const Snapshot& memory) {
     const Index d = task.features->features();
     smoothed_ = read_weights(field(memory.numbers, "smoothed", sets * at(d)), d);
     log_det_ = field(memory.numbers, "log_det", sets);
+    // Not needed until the next refresh, which computes it: whether that is due is told by the determinants.
     information_.clear();
 }
 
@@ -73,6 +74,8 @@ Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
     const Task& task = setting_.task;
     Counts counts(task.features, task.horizon);
     read_counts(evidence, counts);
+    // More centres and sizes of the ellipsoid, all of which bound the regret of the same mixture: more effort
+    // may give smaller sets, on the same event.
     LikelihoodSetOptions sets{.delta = setting_.delta, .thorough = true};
     if (options_.prequential)
         sets.predicted =

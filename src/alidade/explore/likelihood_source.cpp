@@ -9,6 +9,8 @@ namespace alidade::detail {
 
 namespace {
 
+/// For every base model: keeps the smoothed fit inside the simplex, so that nothing that some base model
+/// allows is predicted with probability 0.
 constexpr double pseudo_count = 0.5;
 
 void require_counts_of(const Task& task, const Counts& counts) {
@@ -46,6 +48,7 @@ void LikelihoodSource::refresh() {
         const Vector start = before.size() == rows.size() ? before[k] : Vector{};
         smoothed_.push_back(
             maximise_likelihood(rows[k], {.barrier = pseudo_count, .steps = 60}, start).weights);
+        // The identity makes it invertible before there are data.
         information_.push_back(detail::information(rows[k], smoothed_.back(), basis) +
                                Matrix::Identity(p, p));
         log_det_.push_back(log_determinant(information_.back()));
@@ -55,6 +58,8 @@ void LikelihoodSource::refresh() {
 
 void LikelihoodSource::absorb(const Counts& batch) {
     require_counts_of(setting_.task, batch);
+    // Before the batch is counted: a prediction must be fixed before what it predicts is seen [likelihood
+    // §2].
     if (options_.prequential) predict(batch);
     counts_ += batch;
     due_ = setting_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
@@ -75,6 +80,7 @@ bool LikelihoodSource::determinant_doubled() const {
     const std::vector<LikelihoodRows> rows =
         likelihood_rows(*setting_.task.features, counts_, setting_.task.homogeneous);
     const Matrix& basis = tangent_.space.basis;
+    // At the weights of the last refresh, so that the determinant grows by data alone and never falls.
     double grown = 0;
     for (std::size_t k = 0; k < rows.size(); ++k)
         grown += log_determinant(detail::information(rows[k], smoothed_[k], basis) +
@@ -100,6 +106,7 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
     const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
     const std::vector<LikelihoodSet> sets = likelihood_sets(rows, options.sets, starts);
     std::vector<ConfidenceSet> ellipsoids;
+    // Certificates are computed from ellipsoids; the convex set of likelihoods lies inside [likelihood §3].
     ellipsoids.reserve(sets.size());
     for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
     return certify(task, std::move(ellipsoids),

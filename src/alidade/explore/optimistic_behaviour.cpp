@@ -35,6 +35,8 @@ Policy OptimisticBehaviour::choose() {
     const auto plan = [&](NoScratch, Step h, State first, State last) {
         const RegressionSet& solved = source_->set(h);
         const double range = regression.range(h);
+        // One bonus under the projected model is enough [oracle §0.4]; the paper has two, the exploration
+        // reward and the bonus of optimism.
         const double scale = range * (paper ? 2 * solved.radius : solved.refined);
         const std::span<const double> next(errors.data() + (h + 1) * states, at(states));
         source_->back_up({h, paper ? &solved.estimate : &solved.weights, scale, next},
@@ -43,6 +45,8 @@ Policy OptimisticBehaviour::choose() {
             const double* value = worth.data() + shape().pair(s, 0);
             const Action chosen = choose(value, h, s);
             actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
+            // Clipped only now that the choice is made: no value exceeds the range, and none is negative
+            // [theory §2, erratum 17].
             errors[at(h * states + s)] = std::clamp(value[chosen], 0.0, range);
         }
     };

@@ -202,6 +202,8 @@ void PlanningPass::run(const Step& step, std::span<double> values, const Options
 void PlanningPass::run_part(const Step& step, std::span<double> values, const Chunk& chunk) {
     const Index p = dimension_;
     const Matrix& root = *step.inverse_factor;
+    // One product with the inverse gives slope and norm. What that rounds may cost a better witness, never
+    // validity: certificates have widths from upper ends of their own.
     const Matrix inverse = root.transpose().lazyProduct(root);
     const Shared shared{p, inverse.data(), step.weights->data(), step.next.data(), step.scale, step.ascents};
     const PassOverBlock pass = pass_of(chunk.width);

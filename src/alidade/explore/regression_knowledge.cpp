@@ -16,6 +16,8 @@ RewardFreeCertificate printed_certificate(const Task& task, const ValueRegressio
     for (std::size_t k = 0; k < sets.size(); ++k) {
         estimates.push_back(regression.features().space.weights(sets[k].estimate));
         for (const double width : widths.upper_of(static_cast<Index>(k)))
+            // Upper ends: with a lower end of the width it would be no bound. The paper's values have the
+            // range H at every step [paper, Alg. 1 lines 2, 10].
             bonuses.push_back(horizon * (sets[k].radius * width + task.misspecification));
     }
     return certify_as_in_paper(learned, estimates, bonuses, threads);

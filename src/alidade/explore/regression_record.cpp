@@ -70,6 +70,7 @@ void RegressionSource::restore(const Snapshot& memory) {
     thorough_at_ = refreshed[0];
     due_ = refreshed[1] != 0;
     log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
+    // The V that the batch in hand is to be regressed on: with others a resumed run would differ.
     pass().take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
     sets_.clear();
     widths_current_ = false;

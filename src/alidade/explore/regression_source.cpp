@@ -82,6 +82,7 @@ void RegressionSource::solve() {
         thorough_at_ = episodes_;
     }
     widths_current_ = thorough;
+    // A thorough pass has just found the witnesses; else they follow the metric by ascent [oracle §C.2].
     ascents_ = thorough ? 0 : 2;
     for (std::size_t k = 0; k < sets_.size(); ++k)
         log_det_[k] = log_det_ratio(statistics_[k], regression_.regularisation());
@@ -107,6 +108,7 @@ void RegressionSource::refresh() {
 
 void RegressionSource::absorb(const Counts& batch) {
     expects(batch.shape() == shape_, "counts have another shape than the problem");
+    // A V that was chosen with the help of a transition must not be regressed on it [theory §3i].
     expects(thorough_at_ >= 0, "counts taken up before what is regressed on was fixed");
     const FeatureMap& features = *setting_.task.features;
     for (Step h = 0; h < shape_.learned_steps(); ++h) {
@@ -143,6 +145,8 @@ void RegressionSource::observe(Index set, Index pair, const std::int64_t* seen) 
         predicted += coordinates.centre[at(entry)];
         for (Index i = 0; i < p; ++i) feature_[at(i)] += coordinates.psi[at(entry * p + i)];
     }
+    // All visits of a batch share V, so n rows are one: n x x' and x times the sum of the targets, each less
+    // theta_0 . phi_V [docs/algorithms/hoeffding.md, Data are told as counts].
     statistics_[at(set)].add(feature_.data(), visits,
                              static_cast<double>(hits) - static_cast<double>(visits) * predicted);
 }
@@ -169,6 +173,8 @@ std::optional<std::int64_t> RegressionSource::refresh_bound() const {
 Knowledge RegressionSource::knowledge() const {
     if (widths_current_)
         return regression_knowledge(setting_.task, regression_, sets_, widths_, episodes_, setting_.threads);
+    // Sets of all data so far. The frozen V stay those of the last refresh, because they must be fixed before
+    // the batch in hand is run.
     const std::vector<RegressionSet> sets = regression_.solve(statistics_);
     WidthTable widths = widths_;  // of the same sizes; the frozen witnesses are elsewhere
     bracket({.method = options_.width}, sets, widths);

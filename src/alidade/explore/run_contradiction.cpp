@@ -29,6 +29,8 @@ ContradictionKind parse_contradiction_kind(std::string_view name) {
 }
 
 std::optional<RunContradiction> contradiction_of(const ModelFit& fit, std::int64_t episodes) {
+    // Were some mixture right, the evidence would ever reach the threshold with probability `level` at most,
+    // however often one looks (Ville) [likelihood §7].
     if (!fit.contradicted) return std::nullopt;
     RunContradiction found;
     found.what = fmt::format(

@@ -10,6 +10,7 @@ namespace alidade {
 
 std::int64_t Schedule::batch(std::int64_t episodes) const {
     if (kind == Kind::every) return 1;
+    // Under `doubling` it is only how often the determinants are looked at.
     const double ratio = kind == Kind::growth ? growth : sub_batch;
     const double wanted = std::floor(ratio * static_cast<double>(episodes));
     if (!(wanted >= 1)) return 1;
@@ -21,6 +22,7 @@ std::int64_t Schedule::whole_batches(std::int64_t episodes) const {
     if (kind == Kind::every) return episodes;
     std::int64_t count = 0;
     for (std::int64_t left = episodes; left > 0;) {
+        // The size depends on the episodes before it alone, so batches can be counted without the run.
         const std::int64_t done = episodes - left, size = batch(done);
         if (size > left) break;
         // batch() never falls, so all batches between two equal ones are equal: they are counted at once.

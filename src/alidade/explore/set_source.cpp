@@ -46,6 +46,7 @@ std::vector<Request> canonical_sources(std::string_view text) {
     const std::vector<Request> asked = parse_requests(text);
     std::vector<Request> result;
     for (const Request& request : asked) find_source(request.name);
+    // In the order of the table, whatever the order of the request: the same sets have one name.
     for (const SourceEntry& entry : set_sources())
         for (const Request& request : asked) {
             if (request.name != entry.name) continue;

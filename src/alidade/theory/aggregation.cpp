@@ -21,7 +21,9 @@ double sampled_law_error(std::int64_t samples, Index cells, Index laws, double f
     // One cell holds every law.
     if (cells == 1) return 0;
     const auto n = static_cast<double>(samples);
+    // E TV <= half the sum of sqrt(p_i (1-p_i)/n), which is largest for equal p_i.
     const double mean = std::sqrt(static_cast<double>(cells - 1) / n) / 2;
+    // McDiarmid, and a union over the laws.
     const double excess = std::sqrt(std::log(static_cast<double>(laws) / failure) / (2 * n));
     return std::min(1.0, mean + excess);
 }

@@ -29,6 +29,7 @@ RegressionSize plain_rows(const BoundSetting& setting, double episodes, double b
 BernsteinRadius printed_radii(const BoundSetting& setting, double episodes) {
     const auto H = static_cast<double>(setting.horizon);
     const auto d = static_cast<double>(setting.features);
+    // As printed, to compare with: what is wrong is mended in safe_radii [theory §2, errata 7, 8 and 9].
     const double level = std::log(32 * H / setting.delta) + 2 * std::log(episodes);
     const double first = std::sqrt(log_det_bound(plain_rows(setting, episodes, H)) * level);
     const double second = std::sqrt(log_det_bound(plain_rows(setting, episodes, H * H)) * level);

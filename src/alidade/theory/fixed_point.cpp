@@ -14,6 +14,8 @@ double least_fixed_point(const std::function<double(double)>& demand) {
         const double next = std::ceil(demand(episodes));
         expects(std::isfinite(next),
                 "the number of episodes exceeds what a number of double precision holds");
+        // The demand does not fall with K, so going up from 1 passes no solution [docs/bounds.md, Fixed
+        // points].
         if (next <= episodes) return episodes;
         episodes = next;
     }
@@ -21,6 +23,7 @@ double least_fixed_point(const std::function<double(double)>& demand) {
 }
 
 double self_bounded(double constant, double slope) {
+    // x <= constant + slope sqrt(x) is quadratic in sqrt(x), which is at most the larger root.
     const double root = (slope + std::sqrt(slope * slope + 4 * constant)) / 2;
     return root * root;
 }

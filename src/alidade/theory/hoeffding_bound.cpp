@@ -34,6 +34,8 @@ double hoeffding_guarantee(const BoundSetting& setting, double episodes) {
     const auto H = static_cast<double>(setting.horizon);
     const auto d = static_cast<double>(setting.features);
     const double logs = hoeffding_iota1(setting, episodes) * hoeffding_iota2(setting, episodes);
+    // Four times the mean of V_k, whose sum is at most 6 H^2 d sqrt(K iota_1 iota_2) for H >= 2 [theory §4;
+    // T6].
     return 24 * H * H * d * std::sqrt(logs / episodes);
 }
 
@@ -42,6 +44,7 @@ double hoeffding_episodes(const BoundSetting& setting, double epsilon) {
     validate_accuracy(epsilon, setting.horizon);
     return detail::least_fixed_point([&](double episodes) {
         const double ratio = hoeffding_guarantee(setting, episodes) / epsilon;
+        // 576 H^4 d^2 iota_1 iota_2 / epsilon^2, which does not fall with K [theory §1.2].
         return episodes * ratio * ratio;
     });
 }

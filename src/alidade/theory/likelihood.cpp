@@ -33,11 +33,14 @@ double mixture_regret(double observations, Index features) {
             observations, features);
     if (features == 1) return 0;
     const double half = static_cast<double>(features) / 2, t = observations;
+    // The worst case is that all counts fall to one base model, because the regret is convex in the counts
+    // [docs/algorithms/likelihood.md, Lemma 2].
     return detail::log_gamma(0.5) - detail::log_gamma(half) + log_gamma_ratio(t, features - 1) + 1e-12;
 }
 
 double log_simplex_volume(Index features) {
     const auto d = static_cast<double>(features);
+    // sqrt(d)/(d-1)!: the uniform law has the density (d-1)!/sqrt(d) in tangent coordinates.
     return 0.5 * std::log(d) - detail::log_gamma(d);
 }
 
@@ -56,6 +59,8 @@ double kappa(double x) {
 double likelihood_allowance(double regret, Index mixtures, Index sets, double delta) {
     expects(delta > 0 && delta < 1, "delta is {}; must be greater than 0 and less than 1", delta);
     expects(sets >= 1 && mixtures >= 1, "{} sets and {} mixtures; must be at least 1", sets, mixtures);
+    // Ville's inequality with delta/sets for each set; ln(mixtures) is the price of choosing the best mixture
+    // after the data [likelihood §2].
     return regret + std::log(static_cast<double>(mixtures)) + std::log(static_cast<double>(sets) / delta);
 }
 

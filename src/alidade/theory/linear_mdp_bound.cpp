@@ -36,6 +36,8 @@ double linear_mdp_radius(const LinearMdpEvidence& evidence, Index features, doub
     expects(features >= 1, "the number of features is {}; must be at least 1", features);
     expects(failure > 0 && failure < 1, "failure probability is {}; must be greater than 0 and less than 1",
             failure);
+    // The norm of the noise is convex in V, so it is largest at one of 2^S vertices, and a union over these
+    // makes the bound uniform over all V [theory §1.7].
     const double vertices = static_cast<double>(evidence.states) * std::log(2.0);
     const double noise =
         value_noise * std::sqrt(evidence.log_det_ratio + 2 * (vertices + std::log(1 / failure)));

@@ -30,10 +30,13 @@ double prior_bias(double regularisation, double parameter_radius) {
 }
 
 double misspecification_radius(double misspecification, std::int64_t observations) {
+    // |X'e| in the dual metric is at most |e|_2, as X (lambda I + X'X)^-1 X' <= I [theory §1.1].
     return misspecification * std::sqrt(static_cast<double>(observations));
 }
 
 double projected_radius(double radius, double residual, double gap) {
+    // |theta - theta~|^2 = |theta - theta^|^2 - residual^2 + 2 <theta^ - theta~, theta - theta~>, and that
+    // product is at most the gap; a negative square proves that no member is so near [theory §3a].
     const double square = radius * radius - residual * residual + 2 * gap;
     return square >= 0 ? std::sqrt(square) : std::numeric_limits<double>::quiet_NaN();
 }

@@ -31,6 +31,7 @@ double sharp_radius_bound(const BoundSetting& setting, double episodes, double f
             setting.features, setting.horizon);
     const RegressionSize size = rows(setting, episodes);
     const double each = failure_per_set(failure, setting.horizon - 1);
+    // |theta - theta_0| on the simplex, largest at a vertex [theory §3d].
     const double spread = std::sqrt(1 - 1 / static_cast<double>(setting.features));
     return self_normalised_radius(log_det_bound(size), each) + prior_bias(size.regularisation, spread);
 }
@@ -44,6 +45,8 @@ double sharp_guarantee(const BoundSetting& setting, double episodes, double grow
     const double radius = sharp_radius_bound(setting, episodes, setting.delta / 2);
     // Sum over ranges r = 1 .. H-1 of max{r, (2r-1) radius}, each at most (2r-1) max{1, radius}.
     const double bonuses = (H - 1) * (H - 1) * std::max(1.0, radius);
+    // Cauchy-Schwarz over episodes, and the potential lemma; between policies norms lag by sqrt(1+growth) at
+    // most [theory §3e].
     const double norms = std::sqrt((1 + growth) * episodes * potential_bound(rows(setting, episodes)));
     // One martingale difference at the start and at each step, with ranges H-1, ..., 1.
     const double squared_ranges = (H - 1) * H * (2 * H - 1) / 6;

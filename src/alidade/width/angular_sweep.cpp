@@ -45,6 +45,7 @@ SignBracket sweep(const SignProblem& problem) {
     result.signs = orientation;
     for (std::size_t k = 0; k < turned; ++k)
         result.signs[order[k]] = static_cast<std::int8_t>(-result.signs[order[k]]);
+    // From the signs themselves, not from the running sum, which has rounded 2n times.
     result.lower = norm_at(problem, result.signs);
     // Rounding of the running sums: 2n additions of numbers below `scale`, at 2^-53 each. Rounded angles, in
     // error by 2^-51, may put a prefix on the wrong side of a direction w only for generators with

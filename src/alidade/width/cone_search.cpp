@@ -38,6 +38,7 @@ public:
         while (!open_.empty() && open_.top().upper > best_ * (1 + options_.tolerance)) {
             const auto spent =
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            // A spent budget is no error: the open cones' own bounds are the upper end.
             if (nodes_ >= options_.nodes || spent > options_.seconds) break;
             const Cone cone = open_.top();
             open_.pop();
@@ -82,6 +83,8 @@ private:
                 const double cosine = cone.rays.col(i).dot(cone.rays.col(k));
                 if (cosine < widest) widest = cosine, a = i, b = k;
             }
+        // The widest angle is halved, so that cones become thin in all directions: on a thin cone h is nearly
+        // linear and the bound nearly exact.
         const Small middle = (cone.rays.col(a) + cone.rays.col(b)).normalized();
         const double value = h(middle);
         for (const Index replaced : {a, b}) {

@@ -39,6 +39,8 @@ double eigenvalue_bound(const WidthProblem& problem, std::span<const std::uint8_
     const double length = x.norm();
     if (length > 0)
         for (const double t : {0.2, 0.5}) {
+            // With y_j = |g_j . u| the inequality is an equality at u, so x / |x| is a good u where x is near
+            // the maximiser; a share of the norms keeps y from 0 for generators orthogonal to it.
             const Vector y = ((1 - t) / length * along + t * norms).cwiseMax(floor);
             best = std::min(best, bound_for(generators, y));
         }

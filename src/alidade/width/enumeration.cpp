@@ -51,6 +51,7 @@ double Width::enumerate(const WidthProblem& problem, std::span<std::uint8_t> wit
     subset_sums(problem, 0, low_bits, low_);
     subset_sums(problem, low_bits, high_bits, high_);
     norms_.resize(static_cast<std::size_t>(low));
+    // Squares are compared, and one root is taken at the end: the order is the same.
     double best = -1;
     Index best_low = 0, best_high = 0;
     for (Index k = 0; k < high; ++k) {

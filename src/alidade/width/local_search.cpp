@@ -16,6 +16,7 @@ Vector sum_of(const Generators& generators, const std::vector<std::int8_t>& sign
 }  // namespace
 
 double summation_slack(const Generators& generators, Index additions) {
+    // Each addition is off by 2^-53 of the sum of sizes at most; twice that leaves room for norms and roots.
     return 0x1p-52 * static_cast<double>(additions + generators.rows() + 8) *
            generators.colwise().norm().sum();
 }
@@ -45,6 +46,7 @@ double improve(const Generators& generators, std::vector<std::int8_t>& signs, In
             improved = true;
         }
     }
+    // Summed afresh: a lower end must not carry what the flips have rounded.
     return sum_of(generators, signs).norm();
 }
 

@@ -16,6 +16,7 @@ double dual_bound(const Generators& generators, Vector y) {
     if (norms.maxCoeff() == 0) return 0;
     if (!y.allFinite() || !(y.maxCoeff() > 0)) y = norms;
     y = (y / y.maxCoeff()).cwiseMax(1e-9);
+    // Any y > 0 is a proof, however it was found [oracle §0.3].
     const Matrix scaled = generators * y.cwiseSqrt().cwiseInverse().asDiagonal();
     const Matrix moment = scaled * scaled.transpose();
     const double slack = 1 + 1e-12 * static_cast<double>(generators.rows() + generators.cols());
@@ -52,6 +53,8 @@ void Mixing::sweep(const Generators& generators, int count) {
             const double square = g.squaredNorm();
             Vector pull = product_.transpose() * g - square * vectors_.col(j);
             const double length = pull.norm();
+            // Where nothing moves any more, sum_k (g_j . g_k) v_k = y_j v_j with this y_j: the multiplier of
+            // |v_j| = 1, which the dual bound takes.
             scores_[j] = length + square;
             if (!(length > 0)) continue;
             pull /= length;

@@ -67,6 +67,7 @@ SignBracket enumerate(const SignProblem& problem) {
 }
 
 SignBracket portfolio(const SignProblem& problem, const SignOptions& options) {
+    // First what tries everything; then what may run out of its budget [oracle §A.4].
     if (problem.dimension == 1) return closed_form(problem);
     if (problem.dimension == 2) return angular_sweep(problem);
     if (problem.count <= options.enumerate) return enumerate(problem);
@@ -151,6 +152,7 @@ SignBracket box_maximum(const SignProblem& problem, double box, const SignOption
             all[at(i)] += unit.numbers()[at(j * problem.dimension + i)];
     all.insert(all.end(), unit.numbers().begin(), unit.numbers().end());
     SignBracket result = sign_maximum({all, problem.dimension, problem.count + 1}, options);
+    // Turning all signs round changes no norm, so that of g_0 may be made +1.
     const std::int8_t orientation = result.signs.front();
     result.signs.erase(result.signs.begin());
     for (std::int8_t& sign : result.signs) sign = static_cast<std::int8_t>(sign * orientation);

@@ -46,6 +46,7 @@ public:
             branch(node);
             if (open_.empty()) break;
         }
+        // A child that was dropped may be above the best, within the tolerance: its bound counts.
         double upper = std::max(best_, dropped_);
         if (!open_.empty()) upper = std::max(upper, open_.top().upper);
         // Leaves, and the sums of decided generators, are rounded: n additions, and n more if the first

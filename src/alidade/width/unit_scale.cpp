@@ -39,6 +39,7 @@ double UnitScale::up(double value, int further) const {
 
 double UnitScale::down(double value, int further) const {
     const double result = std::ldexp(value, exponent_ + further);
+    // A lower end is rounded towards 0.
     const bool above = std::ldexp(result, -exponent_ - further) > value;
     return above ? std::nextafter(result, 0.0) : result;
 }

@@ -62,6 +62,7 @@ double Width::ascend(const WidthProblem& problem, std::span<std::uint8_t> witnes
         }
         if (!changed) break;
         const double next = sum_of_witness(problem, witness, sum_);
+        // In exact arithmetic an ascent never lowers the norm; where it seems to, the search is at its end.
         if (next <= norm) break;
         norm = next;
     }
@@ -168,6 +169,8 @@ WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t>
         result = maximise_signs(problem, witness);
         result.upper += imbalance / 2;
     } else {
+        // While exploring. The lower end follows the present witness, too; the upper end is made from a
+        // search that does not know it, so that it is the same whenever it is recomputed.
         ascend(problem, witness);
         const double warm = flip_one_by_one(problem, witness);
         best_.resize(at(m));
@@ -179,6 +182,7 @@ WidthBracket Width::bracket(const WidthProblem& problem, std::span<std::uint8_t>
         else
             std::ranges::copy(best_, witness.begin());
     }
+    // A y that is not positive, or a search gone wrong, would show here [oracle §A.4, pitfall ii].
     ensures(result.lower <= result.upper, "width bracket is [{}, {}] for {} successors in dimension {}",
             result.lower, result.upper, m, p);
     return result;
