@@ -161,6 +161,37 @@ TEST(Divergences, CountTheMassThatTheLearnedLawExcludes) {
         std::log(2.0), 1e-9);
 }
 
+// Where base models differ a little, x - ln(1+x) is a small difference of large numbers.
+TEST(Divergences, KeepTheirDigitsWhereBaseModelsDifferALittle) {
+    Stream random = support::test_stream(1, 91);
+    double closest = infinity;
+    for (int trial = 0; trial < 2000; ++trial) {
+        const double q = 0.1 + 0.8 * sample_uniform(random);
+        const double e = q * std::pow(10.0, -4 + 3.5 * sample_uniform(random)) * (1 - q);
+        const BaseKernel a{"a", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {q + e, 1 - q - e, q + e, 1 - q - e}};
+        const BaseKernel b{"b", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {q - e, 1 - q + e, q - e, 1 - q + e}};
+        const auto features =
+            std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
+        const MixtureModel truth(features, 2, StartLaw(0), Matrix::Constant(2, 2, 0.5));
+        const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
+        const auto law = learned.model().probabilities(0, 0);
+        long double most = 0;
+        for (std::size_t i = 0; i < 2; ++i) {
+            long double sum = 0;
+            for (std::size_t j = 0; j < 2; ++j) {
+                const long double p = learned.model().features().phi(static_cast<Index>(j))[i], mass = law[j];
+                const long double x = (p - mass) / mass;
+                sum += mass * (x - std::log1p(x));
+            }
+            most = std::max(most, sum);
+        }
+        const long double bound = detail::DivergenceTable(learned, Divergence::kl).at(0, 0);
+        EXPECT_GE(bound, most) << "q " << q << ", e " << e;
+        closest = std::min(closest, static_cast<double>(bound / most));
+    }
+    EXPECT_LT(closest, 1 + 2e-10);
+}
+
 TEST(VariationOfDivergence, IsTheLesserOfBothInequalities) {
     EXPECT_EQ(detail::variation_of_divergence(0), 0);
     EXPECT_DOUBLE_EQ(detail::variation_of_divergence(0.02), 0.1);

@@ -13,7 +13,7 @@ namespace alidade {
 namespace {
 
 /// Where the bound comes from: the recursion's value at the start is a sum over (step, state) of the
-/// mass that its worst policy brings there times what is added there. `keep` moves the mass on.
+/// mass that its worst policy brings there times what is added there. `move` moves the mass on.
 template <class Added, class Move>
 std::vector<Contribution> decompose(const LearnedModel& learned, const ErrorRecursion& recursion, Added added,
                                     Move move) {

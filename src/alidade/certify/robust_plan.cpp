@@ -73,7 +73,7 @@ RobustPlan robust_plan(const LearnedModel& learned, const Reward& reward, WorstC
     price.optimal_model_value = optimal.value;
     price.optimal_guaranteed = guarantee(learned, of_optimal);
     price.guaranteed = guarantee(learned, lower);
-    // PriceOfRobustness that gains nothing would only cost.
+    // Robustness that gains nothing would only cost.
     if (price.guaranteed <= price.optimal_guaranteed) {
         policy = optimal.policy;
         lower = of_optimal;

@@ -77,7 +77,7 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const PointEstimate
             "contradict the base models, or the confidence event (probability 1 - delta) failed",
             projection.residual, radius));
     // The triangle inequality instead, as in the paper [theory §2, erratum 24].
-    if (how == RefinedRadius::doubled) refined = 2 * radius;
+    if (how == RefinedRadius::doubled) refined = radius + std::max(radius, projection.residual);
     // Dual norms are had from the computed inverse of the factor. What it lacks goes into the radius that
     // multiplies them, and rounding of products with it and with the weights is absolute.
     const double inverse_error = 1 + 2 * inverse_residual(estimate);

@@ -109,7 +109,7 @@ private:
             double weight = 1 / probability;
             if (divergence_ == Divergence::kl) {
                 // Both hold for every member: it is a mixture, and it is in the ellipsoid. Near -1 the
-                // logarithm is steep, so its argument is rounded eigenvalue_slack.
+                // logarithm is steep, so its argument is rounded outward.
                 const double least = std::ranges::min(features_.phi(first + j)) / probability;
                 const double fall = std::min(1 - least, reach_[j] / probability) + 1e-12;
                 if (reach_[j] > doubt * probability) {
@@ -144,7 +144,8 @@ private:
                 const double square = law[j] * x * x;
                 if (divergence_ == Divergence::chi_square)
                     sum += square;
-                else if (std::abs(x) < 1e-3)
+                else if (std::abs(x) < 0.5)
+                    // Of x - ln(p / law) too few digits would be left to be covered by the slack.
                     sum += curvature(x) * square;
                 else
                     sum += law[j] * (x - std::log(p / law[j]));
