@@ -39,13 +39,9 @@ struct PlanBasis {
     const Knowledge& knowledge;
     const Standing& standing;
     Threads threads;
+    Run& run;                               ///< opened to write where plans are kept
+    const std::vector<std::string>& names;  ///< to keep plans under, of each reward; none: they are not kept
 };
-
-/// Keeps a plan with its run.
-void keep(Run& run, const std::string& name, const ChosenReward& reward, const std::string& planner,
-          const Policy& policy, const RewardCertificate& certificate, std::int64_t episodes) {
-    writing([&] { run.keep({name, reward.name, reward.scaled, planner, policy, certificate, episodes}); });
-}
 
 /// What a planner made of a reward.
 struct Planned {
@@ -86,9 +82,19 @@ ordered_json plan_json(const Planned& planned, const RewardCertificate& certific
     return object;
 }
 
+/// Keeps plans with their run: those that have a certificate, as a batch may have been interrupted.
+void keep(const PlanArguments& given, const PlanBasis& basis, std::span<const ChosenReward> rewards,
+          std::span<const Planned> plans, std::span<const RewardCertificate> certificates) {
+    std::vector<KeptPlan> kept;
+    for (std::size_t i = 0; i < certificates.size(); ++i)
+        kept.push_back({basis.names[i], rewards[i].name, rewards[i].scaled, given.planner.planner,
+                        plans[i].plan.policy, certificates[i], basis.knowledge.episodes});
+    writing([&] { basis.run.keep(kept); });
+}
+
 int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoice& planner,
-             const PlanBasis& basis, Run& run, const Console& console) {
-    const auto& [problem, knowledge, standing, threads] = basis;
+             const PlanBasis& basis, const Console& console) {
+    const auto& [problem, knowledge, standing, threads, run, names] = basis;
     const Shape& shape = knowledge.learned->shape();
     const RewardScale& scale = reward.scaled.scale;
     const std::optional<Planned> planned =
@@ -100,8 +106,7 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     const Policy& policy = planned->plan.policy;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
-    if (!given.keep.empty())
-        keep(run, given.keep, reward, given.planner.planner, policy, certificate, knowledge.episodes);
+    if (!names.empty()) keep(given, basis, {&reward, 1}, {&*planned, 1}, {&certificate, 1});
     if (console.json()) {
         ordered_json object = plan_json(*planned, certificate, given, reward, shape);
         add_standing(object, standing, problem);
@@ -156,11 +161,10 @@ std::string describe_batch(const PlanArguments& given, const std::vector<ChosenR
 }
 
 int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewards, PlannerChoice& planner,
-              const PlanBasis& basis, Run& run, const Console& console) {
+              const PlanBasis& basis, const Console& console) {
     const Knowledge& knowledge = basis.knowledge;
     const Threads threads = basis.threads;
     const std::vector<std::filesystem::path> files = policy_files(given.output, rewards);
-    const std::vector<std::string> names = plan_names(given.keep, rewards, true);
     std::vector<Planned> plans;
     const BatchOutcome outcome = certify_batch(
         knowledge, rewards.size(),
@@ -174,9 +178,7 @@ int plan_many(const PlanArguments& given, const std::vector<ChosenReward>& rewar
             return RewardQuestion{rewards[i].scaled.reward, policy};
         },
         threads, console);
-    for (std::size_t i = 0; i < std::min(names.size(), outcome.certificates.size()); ++i)
-        keep(run, names[i], rewards[i], given.planner.planner, plans[i].plan.policy, outcome.certificates[i],
-             knowledge.episodes);
+    if (!basis.names.empty()) keep(given, basis, rewards, plans, outcome.certificates);
     if (console.json()) {
         ordered_json object;
         object["plans"] = ordered_json::array();
@@ -206,15 +208,15 @@ int plan(const PlanArguments& given, const Console& console) {
     Run store = given.keep.empty() ? open_run(given.folder) : open_run_to_keep(given.folder);
     const Threads threads = thread_count(given.threads);
     const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
-    plan_names(given.keep, rewards, given.rewards.batch());  // refused before anything is computed
+    const std::vector<std::string> names = plan_names(given.keep, rewards, given.rewards.batch());
     const Knowledge knowledge = load_run(store, threads).knowledge;
     const Standing standing = standing_of(store, given.fit);
     insist(standing, console);
     PlannerChoice planner(given.planner, knowledge.learned, threads);
-    const PlanBasis basis{store.problem(), knowledge, standing, threads};
+    const PlanBasis basis{store.problem(), knowledge, standing, threads, store, names};
     return standing.exit_code(given.rewards.batch()
-                                  ? plan_many(given, rewards, planner, basis, store, console)
-                                  : plan_one(given, rewards.front(), planner, basis, store, console));
+                                  ? plan_many(given, rewards, planner, basis, console)
+                                  : plan_one(given, rewards.front(), planner, basis, console));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "alidade/spec/printable_text.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
+#include "contradiction_view.hpp"
 #include "load_run.hpp"
 #include "reward_batch.hpp"
 #include "table.hpp"
@@ -20,6 +21,7 @@ using nlohmann::ordered_json;
 
 struct PlansArguments {
     std::string folder, name, output;
+    FitFlags fit;
 };
 
 ordered_json object_of(const KeptPlan& plan, const Shape& shape) {
@@ -75,21 +77,25 @@ int plans(const PlansArguments& given, const Console& console) {
     const Run run = open_run(given.folder);
     const Shape& shape = run.problem().shape();
     const std::vector<KeptPlan> found = plans_asked_for(run, given);
+    // Bounds that were kept before the data spoke against the model are no bounds any more.
+    const Standing standing = standing_of(run, given.fit);
+    insist(standing, console);
     if (!given.output.empty()) writing([&] { write_policy(given.output, found.front().policy); });
     if (console.json()) {
         ordered_json object;
         object["plans"] = ordered_json::array();
         for (const KeptPlan& plan : found) object["plans"].push_back(object_of(plan, shape));
         if (!given.output.empty()) object["file"] = given.output;
+        add_standing(object, standing, run.problem());
         console.object(object);
-        return 0;
+        return standing.exit_code(0);
     }
     if (found.empty()) {
         console.result(
             fmt::format("The run keeps no plan. To keep one: alidade plan {} --reward FILE_OR_NAME "
                         "--keep NAME\n",
                         shell_path(given.folder)));
-        return 0;
+        return standing.exit_code(0);
     }
     std::string text =
         fmt::format("{} {}\n", found.size(), console.bold(found.size() == 1 ? "plan" : "plans")) +
@@ -97,8 +103,9 @@ int plans(const PlansArguments& given, const Console& console) {
         "  Bounds are those of the moment when a plan was kept; they hold still, all at once, with "
         "the run's probability.\n";
     if (!given.output.empty()) text += fmt::format("  Policy written to {}\n", printable(given.output));
+    text += describe_contradiction(standing, run.problem(), console);
     console.result(text);
-    return 0;
+    return standing.exit_code(0);
 }
 
 }  // namespace
@@ -109,8 +116,11 @@ void add_plans(CLI::App& app, Chosen& chosen) {
     command->add_option("RUN", given->folder, "Folder of a run")->required();
     command->add_option("NAME", given->name, "Only the plan that was kept under this name");
     command->add_option("-o,--output", given->output, "Write that plan's policy to this .json file");
+    add_fit_flags(*command, given->fit);
     add_output_flags(*command, chosen);
-    command->footer("alidade plan --keep NAME keeps one.");
+    command->footer(
+        "alidade plan --keep NAME keeps one.\n"
+        "Exit code 4 if the data contradict the model: then no bound is to be relied on.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Console& console) { return plans(*given, console); }; });
 }

@@ -59,7 +59,8 @@ protected:
     void make_plan() const {
         write_text(path("reward.json"), R"({"default": 0, "entries": [{"state": 1, "reward": 1}]})");
         write_text(path("other.json"), R"({"default": 0.5})");
-        ASSERT_EQ(run({"plan", "run", "--reward", "reward.json", "-o", "plan.json"}).code, 4);
+        ASSERT_EQ(run({"plan", "run", "--reward", "reward.json", "-o", "plan.json", "--keep", "mine"}).code,
+                  4);
         ASSERT_TRUE(std::filesystem::exists(path("plan.json")));
     }
 };
@@ -88,6 +89,7 @@ TEST_F(ContradictedRun, IsCalledSoByEveryCommandThatStatesABound) {
         expect_said({"plan", "run", "--reward", "reward.json", "--fit-level", level});
         expect_said(
             {"plan", "run", "--reward", "reward.json", "--reward", "other.json", "--fit-level", level});
+        expect_said({"plans", "run", "--fit-level", level});
         expect_said({"audit", "run", "--rewards", "3", "--climb", "3", "--fit-level", level});
     }
     expect_said({"learn", small_problem, "--episodes", "log.jsonl", "-o", "again", "--overwrite"});

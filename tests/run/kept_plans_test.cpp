@@ -66,8 +66,7 @@ TEST_F(KeptPlans, AreReadAsTheyWereKept) {
     EXPECT_TRUE(alidade::Run::open(path_, Access::read).kept_plans().empty());
     {
         alidade::Run writer = alidade::Run::open(path_);
-        writer.keep(decided);
-        writer.keep(mixed);
+        writer.keep(std::vector{decided, mixed});
     }
     const std::vector<KeptPlan> kept = alidade::Run::open(path_, Access::read).kept_plans();
     ASSERT_EQ(kept.size(), 2U);
@@ -77,9 +76,9 @@ TEST_F(KeptPlans, AreReadAsTheyWereKept) {
 
 TEST_F(KeptPlans, OfTheSameNameReplaceEachOther) {
     alidade::Run writer = alidade::Run::open(path_);
-    writer.keep(optimal("one"));
-    writer.keep(optimal("two"));
-    writer.keep(plan("one", Policy::uniform(shape())));
+    writer.keep(std::vector{optimal("one")});
+    writer.keep(std::vector{optimal("two")});
+    writer.keep(std::vector{plan("one", Policy::uniform(shape()))});
     const std::vector<KeptPlan> kept = writer.kept_plans();
     ASSERT_EQ(kept.size(), 2U);
     expect_same(kept[0], plan("one", Policy::uniform(shape())));
@@ -93,7 +92,7 @@ TEST_F(KeptPlans, LeaveTheRunAsItWas) {
         alidade::Run writer = alidade::Run::open(path_);
         return writer.explore({.episodes = more}).knowledge.certificate.candidates;
     };
-    alidade::Run::open(path_).keep(kept);
+    alidade::Run::open(path_).keep(std::vector{kept});
     EXPECT_EQ(alidade::Run::open(path_, Access::read).load()->knowledge.certificate.candidates,
               knowledge_.certificate.candidates);
     const auto went_on = episodes_after(400);
@@ -107,12 +106,13 @@ TEST_F(KeptPlans, LeaveTheRunAsItWas) {
 TEST_F(KeptPlans, AreRefusedIfTheyAreNotOfTheRun) {
     alidade::Run writer = alidade::Run::open(path_);
     for (const std::string name : {"", ".hidden", "a/b", "a b", "\xc3\xa4", "new\nline"})
-        EXPECT_THROW(writer.keep(optimal(name)), InvalidArgument) << name;
-    EXPECT_THROW(writer.keep(optimal(std::string(101, 'a'))), InvalidArgument);
+        EXPECT_THROW(writer.keep(std::vector{optimal(name)}), InvalidArgument) << name;
+    EXPECT_THROW(writer.keep(std::vector{optimal(std::string(101, 'a'))}), InvalidArgument);
     KeptPlan other = optimal("plan");
     other.policy = Policy::uniform({2, 2, 2});
-    EXPECT_THROW(writer.keep(other), InvalidArgument);
-    EXPECT_THROW(alidade::Run::open(path_, Access::read).keep(optimal("plan")), InvalidArgument);
+    EXPECT_THROW(writer.keep(std::vector{other}), InvalidArgument);
+    EXPECT_THROW(writer.keep(std::vector{optimal("sound"), other}), InvalidArgument);  // all or none
+    EXPECT_THROW(alidade::Run::open(path_, Access::read).keep(std::vector{optimal("plan")}), InvalidArgument);
     EXPECT_TRUE(writer.kept_plans().empty());
 }
 
@@ -125,7 +125,7 @@ TEST_F(KeptPlans, AreRefusedIfTheyAreNotWhatWasWritten) {
         "DROP TABLE kept",
         "DELETE FROM digests WHERE section = 'kept'",
         "DELETE FROM digests WHERE section = 'kept_arrays'"};
-    alidade::Run::open(path_).keep(optimal("plan"));
+    alidade::Run::open(path_).keep(std::vector{optimal("plan")});
     const std::filesystem::path whole = folder_ / "whole";
     std::filesystem::copy(path_, whole);
     for (const std::string& damage : damages) {

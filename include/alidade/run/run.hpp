@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,9 +126,9 @@ public:
     /// Stores that the data contradict the model, unless a contradiction is stored already.
     void note(const RunContradiction& found);
 
-    /// Keeps a plan with the run, in place of one that has its name. Throws InvalidArgument if reward or
-    /// policy have another shape than the problem, or the name is none.
-    void keep(const KeptPlan& plan);
+    /// Keeps plans with the run, all or none, in place of those that have their names. Throws InvalidArgument
+    /// if a reward or policy has another shape than the problem, or a name is none.
+    void keep(std::span<const KeptPlan> plans);
     /// The plans that are kept, by their names.
     std::vector<KeptPlan> kept_plans() const;
 

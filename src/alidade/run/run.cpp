@@ -259,8 +259,8 @@ void Run::note(const RunContradiction& found) {
     store_->note(found);
 }
 
-void Run::keep(const KeptPlan& plan) {
-    store_->keep(plan);
+void Run::keep(std::span<const KeptPlan> plans) {
+    store_->keep(plans);
 }
 
 std::vector<KeptPlan> Run::kept_plans() const {

@@ -338,14 +338,16 @@ void RunStore::note(const RunContradiction& found) {
     connection_->in_transaction([&] { write_contradiction(*connection_->database, found); });
 }
 
-void RunStore::keep(const KeptPlan& plan) {
-    require_keepable(plan, problem().shape());
+void RunStore::keep(std::span<const KeptPlan> plans) {
+    for (const KeptPlan& plan : plans) require_keepable(plan, problem().shape());
     connection_->in_transaction([&] {
         Database& database = *connection_->database;
-        std::vector<KeptPlan> plans = read_kept_plans(database, problem().shape());
-        std::erase_if(plans, [&](const KeptPlan& other) { return other.name == plan.name; });
-        plans.push_back(plan);
-        write_kept_plans(database, plans);
+        std::vector<KeptPlan> kept = read_kept_plans(database, problem().shape());
+        for (const KeptPlan& plan : plans) {
+            std::erase_if(kept, [&](const KeptPlan& other) { return other.name == plan.name; });
+            kept.push_back(plan);
+        }
+        write_kept_plans(database, kept);
     });
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "alidade/run/run_record.hpp"
@@ -54,8 +55,9 @@ public:
     void save(const RunCheckpoint& checkpoint, const RunResult& result);
     /// Saves that the data contradict the model, unless a contradiction was saved before.
     void note(const RunContradiction& found);
-    /// Keeps a plan, in place of one that has its name. Throws InvalidArgument if it is not of this problem.
-    void keep(const KeptPlan& plan);
+    /// Keeps plans, all or none, in place of those that have their names. Throws InvalidArgument if one is
+    /// not of this problem.
+    void keep(std::span<const KeptPlan> plans);
     std::vector<KeptPlan> kept_plans() const;
     /// What was saved last, also by a writer in another process; nothing if nothing was. A reader's throw
     /// RunRefused if another run has taken this one's place.
