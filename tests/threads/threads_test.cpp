@@ -5,7 +5,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <numeric>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -19,6 +24,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/layered_view.hpp"
+#include "alidade/model/sweep.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -208,6 +214,60 @@ TEST(Threads, GiveTheSameIntervals) {
                         {.view = BranchKind::interval, .exact_intervals = false, .threads = threads}));
     };
     EXPECT_EQ(rows(2), rows(1));
+}
+
+/// Seen from outside, or ThreadSanitizer would leave out what nobody else can reach.
+[[gnu::noinline]] void count_up(std::span<double> numbers) {
+    std::iota(numbers.begin(), numbers.end(), 0.0);
+}
+
+/// Uses the part of the stack that the calls before it have left.
+[[gnu::noinline]] double scribble() {
+    std::array<double, 4096> numbers;
+    count_up(numbers);
+    return numbers.back();
+}
+
+/// A sweep in which the caller waits for a worker to help it, and the worker works for longer than it,
+/// `rounds` of a few numbers.
+void let_a_worker_end_last(int rounds) {
+    using Clock = std::chrono::steady_clock;
+    const std::thread::id caller = std::this_thread::get_id();
+    const Clock::time_point patience = Clock::now() + std::chrono::milliseconds(20);
+    // Relaxed, so that it puts nothing into an order.
+    std::atomic<bool> helped = false;
+    detail::Sweep({64, 1, 1}, 2, 1)
+        .forwards(1, detail::no_scratch, [&](detail::NoScratch, Step, State first, State last) {
+            if (std::this_thread::get_id() == caller) {
+                while (!helped.load(std::memory_order_relaxed) && Clock::now() < patience) {
+                }
+                return;
+            }
+            helped.store(true, std::memory_order_relaxed);
+            std::array<double, 64> numbers{};
+            for (int i = 0; i < rounds; ++i)
+                for (State s = first; s < last; ++s) numbers[at(s)] += static_cast<double>(s + i);
+            volatile const double* seen = numbers.data();
+            EXPECT_GE(seen[at(first)], 0.0);
+        });
+}
+
+// The scheduler's records of a loop lie on the caller's stack, and a worker reads them once more after its
+// last chunk. ThreadSanitizer does not see that the caller waits for that: when it has forgotten who read,
+// because the worker has done much for another thread since, it would call the caller's next use of its stack
+// a race.
+TEST(Threads, LeaveTheCallersStackAlone) {
+    std::atomic<bool> done = false;
+    std::thread beside([&] {
+        while (!done.load(std::memory_order_relaxed)) let_a_worker_end_last(20'000);
+    });
+    for (int i = 0; i < 40; ++i) {
+        let_a_worker_end_last(5000);
+        std::this_thread::sleep_for(std::chrono::milliseconds(15));
+        EXPECT_EQ(scribble(), 4095.0);
+    }
+    done = true;
+    beside.join();
 }
 
 // Nothing global: two runs in one process do not meet.
