@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "alidade/run/run_store.hpp"
+#include "support/effort.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {
@@ -81,6 +82,7 @@ TEST_F(ContradictedRun, IsCalledSoByEveryCommandThatStatesABound) {
     make_plan();
     // With the check of the command itself, and without it: what is stored counts.
     for (const char* level : {"0.01", "0"}) {
+        if (support::effort_is("sanitized") && std::string(level) == "0") continue;
         expect_said({"certify", "run", "--fit-level", level});
         expect_said(
             {"certify", "run", "--reward", "reward.json", "--policy", "plan.json", "--fit-level", level});

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
-
 #include <cmath>
 
 #include "alidade/confidence/value_regression.hpp"
@@ -12,6 +10,7 @@
 #include "alidade/estimate/ridge_regression.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/radii.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade::confidence_set_test {
@@ -238,7 +237,7 @@ TEST(WidthTable, IsTheWidthInTheMetricAndDoesNotDependOnThreads) {
             for (std::size_t j = 0; j < 5; ++j)
                 value[static_cast<std::size_t>(features->targets(pair)[j])] = (subset >> j) & 1 ? 1.0 : 0.0;
             const Vector x = parameters.space().basis.transpose() * features->phi_value(pair, value);
-            best = std::max(best, std::sqrt(x.dot(sets[1].estimate().precision.llt().solve(x))));
+            best = std::max(best, std::sqrt(x.dot(Vector(support::solve(sets[1].estimate().precision, x)))));
         }
         EXPECT_NEAR(one.upper_of(1)[static_cast<std::size_t>(pair)], best, 1e-9);
         const double expected = std::min(1.0, sets[1].refined_radius() * best);

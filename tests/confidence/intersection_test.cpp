@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
-
 #include <cmath>
 #include <optional>
 #include <span>
 
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
+#include "support/dense_algebra.hpp"
+#include "support/effort.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade::intersection_test {
@@ -29,7 +29,7 @@ ConfidenceSet random_set(Stream& random, Index d, double stretch) {
 
 double log_volume(const ConfidenceSet& set) {
     return static_cast<double>(set.dimension()) * std::log(set.radius()) -
-           0.5 * std::log(set.estimate().precision.determinant());
+           0.5 * std::log(support::determinant(set.estimate().precision));
 }
 
 TEST(Intersection, ContainsEveryCommonMember) {
@@ -145,7 +145,7 @@ TEST(AlsoWithin, ContainsExactlyTheCommonMembers) {
             both = one.also_within(two);
         } catch (const ModelContradiction&) {
         }
-        for (int t = 0; t < 200; ++t) {
+        for (int t = 0; t < support::repetitions(200); ++t) {
             const auto law = sample_dirichlet(random, d, 0.8);
             const double pull = sample_uniform(random);
             const Vector weights = (1 - pull) * Eigen::Map<const Vector>(law.data(), d) +
@@ -174,8 +174,8 @@ TEST(AlsoWithin, ContainsExactlyTheCommonMembers) {
                 std::min(one.exact_support(direction).upper, two.exact_support(direction).upper) + 1e-9;
         }
     }
-    EXPECT_GT(common, 1000);
-    EXPECT_GT(sharper, 100);
+    EXPECT_GT(common, support::repetitions(1000));
+    EXPECT_GT(sharper, support::repetitions(100));
 }
 
 TEST(AlsoWithin, OfSetsApartIsAContradiction) {

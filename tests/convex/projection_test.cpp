@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <cmath>
 
 #include "alidade/random/samplers.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/exact_projection.hpp"
 #include "support/metrics.hpp"
 #include "support/random_models.hpp"
@@ -31,7 +30,7 @@ Instance random_instance(std::uint64_t seed, Index d, double decades) {
     Vector scales(p);
     for (Index i = 0; i < p; ++i) scales[i] = std::pow(10.0, decades * sample_uniform(random));
     instance.precision = shape * scales.asDiagonal() * shape.transpose() + 0.25 * Matrix::Identity(p, p);
-    instance.factor = instance.precision.llt().matrixL();
+    instance.factor = support::cholesky(instance.precision);
     for (Index i = 0; i < p; ++i) instance.coordinates[i] = 0.8 * sample_normal(random);
     return instance;
 }
@@ -63,7 +62,7 @@ Vector best_face(const Instance& instance) {
             system.block(0, p + j, p, 1) = row;
             right[p + j] = -space.centre[fixed[static_cast<std::size_t>(j)]];
         }
-        const Vector solution = system.fullPivLu().solve(right);
+        const Vector solution = support::solve(system, right);
         const Vector weights = space.weights(solution.head(p));
         if (weights.minCoeff() < -1e-9) continue;
         const double distance = metric_offset(instance, weights).norm();

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "alidade/convex/support.hpp"
 #include "alidade/error.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/metrics.hpp"
 #include "support/signed_features.hpp"
 
@@ -177,7 +177,7 @@ double best_in_the_plane(const ParameterSet& parameters, const Ellipsoid& ball, 
     const ProbabilityRows& rows = *parameters.rows();
     const Vector f = parameters.space().basis.transpose() * direction;
     std::vector<Vector> candidates;
-    const Matrix shape = ball.factor.transpose().inverse() * ball.radius;
+    const Matrix shape = support::inverse(ball.factor.transpose()) * ball.radius;
     candidates.push_back(ball.centre + shape * (shape.transpose() * f).normalized());
     for (Index i = 0; i < rows.entries(); ++i) {
         const Vector n = rows.normal(i);
@@ -195,7 +195,8 @@ double best_in_the_plane(const ParameterSet& parameters, const Ellipsoid& ball, 
             both << n.transpose(), rows.normal(j).transpose();
             const Vector right =
                 (Vector(2) << -c, -rows.tangent.centre[static_cast<std::size_t>(j)]).finished();
-            if (std::abs(both.determinant()) > 1e-12) candidates.push_back(both.inverse() * right);
+            if (std::abs(support::determinant(both)) > 1e-12)
+                candidates.push_back(support::solve(both, right));
         }
     }
     double best = -infinity;

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,6 +11,7 @@
 #include "alidade/convex/projection.hpp"
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 
@@ -63,7 +61,7 @@ Instance random_instance(std::uint64_t seed, Index d, int balls) {
             precision += std::pow(10.0, decades * sample_uniform(random)) * x * x.transpose();
         }
         Ellipsoid ball;
-        ball.factor = precision.llt().matrixL();
+        ball.factor = support::cholesky(precision);
         ball.radius = std::pow(10.0, -4 + 6 * sample_uniform(random));
         const Vector away = normals(random, p).normalized() * (0.98 * sample_uniform(random) * ball.radius);
         ball.centre = member + ball.factor.transpose().triangularView<Eigen::Upper>().solve(away);
@@ -105,8 +103,8 @@ Lagrangian lagrangian(const Instance& instance, const Vector& t) {
         metric += t[static_cast<Index>(j)] * precision;
         linear += t[static_cast<Index>(j)] * precision * ball.centre;
     }
-    const Eigen::LLT<Matrix> solver(metric);
-    const Projection best = project(instance.parameters, solver.solve(linear), solver.matrixL());
+    const Projection best =
+        project(instance.parameters, support::solve(metric, linear), support::cholesky(metric));
     double value = best.weights.dot(instance.direction) + best.gap;
     for (std::size_t j = 0; j < instance.balls.size(); ++j) {
         const double depth = distance(instance.balls[j], best.coordinates), r = instance.balls[j].radius;
@@ -147,7 +145,7 @@ double best_candidate(const Instance& instance) {
     for (Index i = 0; i < 3; ++i) candidates.push_back(space.basis.row(i).transpose());
     for (std::size_t j = 0; j < instance.balls.size(); ++j) {
         const Ellipsoid& ball = instance.balls[j];
-        const Matrix shape = ball.factor.transpose().inverse() * ball.radius;
+        const Matrix shape = support::inverse(ball.factor.transpose()) * ball.radius;
         const auto on = [&](double angle) -> Vector {
             return ball.centre + shape * (Vector(2) << std::cos(angle), std::sin(angle)).finished();
         };
@@ -239,7 +237,7 @@ TEST(Support, AgreesWithSequentialQuadraticProgramming) {
                 for (int k = 0; k < p; ++k) s(i, k) = std::sin(1 + 3 * i + 7 * k + 13 * n + 29 * j);
                 ball.centre[i] = 0.25 * std::cos(2 + 5 * i + 11 * n + 17 * j);
             }
-            ball.factor = Matrix(s * s.transpose() + 0.3 * Matrix::Identity(p, p)).llt().matrixL();
+            ball.factor = support::cholesky(s * s.transpose() + 0.3 * Matrix::Identity(p, p));
             instance.balls.push_back(ball);
         }
         for (int i = 0; i < d; ++i) instance.direction[i] = std::sin(5 * i + 2 * n + 1);

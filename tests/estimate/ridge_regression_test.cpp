@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/random_models.hpp"
 
 namespace alidade::ridge_regression_test {
@@ -28,11 +28,11 @@ TEST(RidgeRegression, SolvesTheNormalEquationsOfTheStackedRows) {
         const detail::RidgeEstimate estimate = detail::solve_ridge(statistics, 0.25);
         // Independent: minimise |X z - y|^2 + 0.25 |z|^2 by a full-pivot solve.
         const Matrix normal = rows.transpose() * rows + 0.25 * Matrix::Identity(p, p);
-        const Vector expected = normal.fullPivLu().solve(rows.transpose() * targets);
+        const Vector expected = support::solve(normal, rows.transpose() * targets);
         EXPECT_LT((estimate.coordinates - expected).norm(), 1e-11);
         EXPECT_LT((estimate.precision - normal).norm(), 1e-11);
         EXPECT_NEAR(estimate.log_det_ratio,
-                    std::log(normal.determinant()) - static_cast<double>(p) * std::log(0.25), 1e-10);
+                    std::log(support::determinant(normal)) - static_cast<double>(p) * std::log(0.25), 1e-10);
         EXPECT_DOUBLE_EQ(detail::log_det_ratio(statistics, 0.25), estimate.log_det_ratio);
     }
 }

@@ -72,7 +72,7 @@ TEST(Exploration, ReplansAsItsScheduleSays) {
 TEST(Exploration, RecomputesItsKnowledgeFromTheEvidenceAlone) {
     for (const char* uri : {garnet, "builtin:inventory?seed=1"}) {
         Trial run({}, uri);
-        run.exploration.run(run.system, {.episodes = 2000});
+        run.exploration.run(run.system, {.episodes = support::episodes(2000)});
         const Knowledge& best = run.exploration.best();
         const Knowledge again =
             recompute(task_of(run.problem), run.exploration.best_evidence(), {.algorithm = "hoeffding"});
@@ -103,7 +103,7 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
             ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
             if (std::string(name) == "likelihood") options.confidence = "likelihood?prequential=true";
             const std::int64_t episodes =
-                std::string(schedule) == "every" ? support::repetitions(300) : support::repetitions(5000);
+                std::string(schedule) == "every" ? support::episodes(300, 15) : support::episodes(5000);
             const Snapshot whole = run_with_pauses(options, name, episodes, 1'000'000);
             EXPECT_EQ(run_with_pauses(options, name, episodes, 7), whole) << name << " " << schedule;
             EXPECT_EQ(run_with_pauses(options, name, episodes, 1), whole) << name << " " << schedule;
@@ -141,8 +141,8 @@ TEST(Exploration, GivesTheSameBytesForAnyNumberOfThreads) {
     for (const char* name : {"hoeffding", "likelihood"})
         for (const char* uri : {garnet, inventory}) {
             Trial one({.threads = 1}, uri, name), two({.threads = 2}, uri, name);
-            one.exploration.run(one.system, {.episodes = support::repetitions(3000)});
-            two.exploration.run(two.system, {.episodes = support::repetitions(3000)});
+            one.exploration.run(one.system, {.episodes = support::episodes(3000)});
+            two.exploration.run(two.system, {.episodes = support::episodes(3000)});
             EXPECT_EQ(one.exploration.memory(), two.exploration.memory()) << name << " " << uri;
             EXPECT_EQ(one.exploration.counts(), two.exploration.counts()) << name << " " << uri;
         }

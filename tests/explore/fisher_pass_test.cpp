@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <cmath>
 
 #include "alidade/model/parameter_set.hpp"
 #include "portable_passes.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/lane_widths.hpp"
 #include "support/plain_fisher.hpp"
 #include "support/random_models.hpp"
@@ -58,7 +56,7 @@ Case random_case(std::uint64_t seed, Index states, Index d, Index successors) {
         for (Index i = 0; i < p; ++i) x[i] = 3 * sample_normal(random);
         result.information += x * x.transpose();
     }
-    result.factor = Eigen::LLT<Matrix>(result.information).matrixL();
+    result.factor = support::cholesky(result.information);
     for (State s = 0; s < states; ++s) result.next.push_back(sample_uniform(random));
     return result;
 }
@@ -121,7 +119,8 @@ TEST(FisherPass, IsThePassPairByPair) {
     });
 }
 
-/// J^-1 I, by the formula: I = sum_j psi_j psi_j' / P_j.
+/// L^-1 I L^-T with J = L L', which has the eigenvalues of J^-1 I, by the formula: I = sum_j psi_j psi_j' /
+/// P_j.
 Matrix relative_information(const Case& given, Index pair) {
     const FeatureMap& features = *given.features;
     const Matrix& basis = given.tangent.space.basis;
@@ -131,7 +130,8 @@ Matrix relative_information(const Case& given, Index pair) {
         const Vector psi = basis.transpose() * phi;
         information += psi * psi.transpose() / given.weights.dot(phi);
     }
-    return given.information.inverse() * information;
+    const Matrix half = support::solve(given.factor, information);
+    return support::solve(given.factor, half.transpose());
 }
 
 TEST(FisherPass, IsTheInformationOfAVisit) {
@@ -143,10 +143,10 @@ TEST(FisherPass, IsTheInformationOfAVisit) {
         const auto root = run(given, detail::FisherBonus::sqrt, detail::widest_lanes(), 8).bonus;
         for (Index pair = 0; pair < given.features->pairs(); ++pair) {
             const Matrix relative = relative_information(given, pair);
-            const double determinant = (Matrix::Identity(p, p) + relative).determinant();
+            const double determinant = support::determinant(Matrix::Identity(p, p) + relative);
             EXPECT_NEAR(gain[at(pair)], std::log(determinant), 1e-9 * (1 + determinant));
             // No eigenvalue is above the largest, and all of them sum to the trace.
-            const double largest = relative.eigenvalues().real().maxCoeff();
+            const double largest = support::largest_eigenvalue(relative);
             EXPECT_LE(leverage[at(pair)], largest * (1 + 1e-9) + 1e-15);
             EXPECT_GE(leverage[at(pair)], relative.trace() / static_cast<double>(p) * (1 - 1e-9) - 1e-15);
             EXPECT_NEAR(root[at(pair)], std::min(1.0, std::sqrt(allowance * leverage[at(pair)] / 2)), 1e-12);

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +14,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/theory/bounds.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/effort.hpp"
 #include "support/pinned_failures.hpp"
 #include "support/planted_truths.hpp"
@@ -188,13 +188,13 @@ TEST(AttackConstants, NoRadiusIsBelowWhatTheTruthNeeds) {
             const Index p = regression.dimension();
             const Matrix gram = statistics[k].gram.selfadjointView<Eigen::Lower>();
             const Matrix precision = gram + lambda * Matrix::Identity(p, p);
-            const Eigen::LLT<Matrix> cholesky(precision);
+            const Matrix factor = support::cholesky(precision);
             double log_det = 0;
-            for (Index i = 0; i < p; ++i)
-                log_det += 2 * std::log(cholesky.matrixLLT()(i, i)) - std::log(lambda);
+            for (Index i = 0; i < p; ++i) log_det += 2 * std::log(factor(i, i)) - std::log(lambda);
             const Vector off =
                 regression.features().space.coordinates(planted.weights_of(static_cast<Index>(k)));
-            const double bias = p > 0 ? lambda * std::sqrt(off.dot(cholesky.solve(off))) : 0.0;
+            const double bias =
+                p > 0 ? lambda * std::sqrt(off.dot(Vector(support::solve(precision, off)))) : 0.0;
             const auto rows = static_cast<double>(statistics[k].observations);
             const double failure = 0.1 / static_cast<double>(statistics.size());
             const double needed = 0.5 * std::sqrt(std::max(0.0, log_det) + 2 * std::log(1 / failure)) + bias +

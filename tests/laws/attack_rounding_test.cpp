@@ -12,6 +12,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/effort.hpp"
 #include "support/learned_models.hpp"
 
@@ -268,7 +269,7 @@ TEST(RoundingAttack, SliversOfConfidenceSetsAreCovered) {
             detail::RidgeEstimate estimate = detail::solve_ridge(statistics, 0.25);
             // Straight out, in the metric, from the middle of the edge opposite to the third vertex.
             const Vector out = parameters.space().basis.row(2).transpose();
-            const Vector step = estimate.precision.llt().solve(out);
+            const Vector step = support::solve(estimate.precision, out);
             const Vector middle = (Vector(3) << 0.4, 0.6, 0).finished();
             const Vector outside = parameters.space().weights(parameters.space().coordinates(middle) -
                                                               0.3 / out.dot(step) * step);

@@ -41,7 +41,7 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     const MixtureModel truth = problem.true_model();
     CountSplittingDeployer system(truth, 3);
     Exploration exploration(task_of(problem), {.algorithm = name, .seed = 3});
-    for (const int episodes : {100, support::repetitions(3000)}) {
+    for (const int episodes : {support::episodes(100, 40), support::episodes(3000)}) {
         exploration.run(system, {.episodes = episodes});
         const Knowledge& best = exploration.best();
         for (const ConfidenceSet& set : best.mixture().sets()) {
@@ -75,7 +75,7 @@ TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
     exploration.run(system, {.episodes = 100});
     const double early = exploration.best().certificate.candidates.back().second;
     const std::int64_t enough = name == "uniform" && uri == "builtin:lock" ? 3'000'000 : 30'000;
-    const std::int64_t episodes = support::repetitions(enough);
+    const std::int64_t episodes = support::episodes(enough, std::int64_t{200});
     exploration.run(system, {.episodes = episodes});
     const double late = exploration.best().certificate.candidates.back().second;
     if (episodes == enough) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +9,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/regression_source.hpp"
 #include "alidade/theory/bounds.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 #include "support/regression_of.hpp"
@@ -54,11 +54,11 @@ public:
             const Index d = gram.rows();
             precisions_.push_back((Matrix::Identity(d, d) + horizon * horizon * gram) /
                                   static_cast<double>(d));
-            const Eigen::LLT<Matrix> cholesky(precisions_.back());
-            estimates_.push_back(cholesky.solve(horizon * horizon / root_ * step.moment));
+            const Matrix inverse = support::inverse(precisions_.back());
+            estimates_.push_back(inverse * (horizon * horizon / root_ * step.moment));
             const double radius = beta_ + zeta * std::sqrt(static_cast<double>(step.observations));
             for (Index pair = 0; pair < shape_.pairs(); ++pair)
-                bonuses_.push_back(radius * largest_norm(pair, cholesky) + zeta);
+                bonuses_.push_back(radius * largest_norm(pair, inverse) + zeta);
         }
         values_ = recursion([&](Step h, Index pair, std::span<const double> next) {
             const Vector phi = task_.features->phi_value(pair, next) / root_;
@@ -92,7 +92,7 @@ public:
 private:
     std::size_t set(Step h) const { return task_.homogeneous ? 0 : at(h); }
 
-    double largest_norm(Index pair, const Eigen::LLT<Matrix>& cholesky) const {
+    double largest_norm(Index pair, const Matrix& inverse) const {
         const FeatureMap& features = *task_.features;
         const Index m = features.successors(pair), d = features.features();
         double largest = 0;
@@ -102,7 +102,7 @@ private:
                 if ((vertex >> j) & 1)
                     phi += Eigen::Map<const Vector>(features.phi(features.first_entry(pair) + j).data(), d);
             phi *= static_cast<double>(task_.horizon) / root_;
-            largest = std::max(largest, phi.dot(cholesky.solve(phi)));
+            largest = std::max(largest, phi.dot(inverse * phi));
         }
         return std::sqrt(largest);
     }

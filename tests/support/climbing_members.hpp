@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -8,6 +7,7 @@
 
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/convex/support.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/members.hpp"
 
 /// Learned models of all kinds, and members of their sets that climb to where a function is large.
@@ -54,7 +54,7 @@ inline LearnedMixture random_learned_model(Stream& random, const RandomSizes& si
         Vector estimate = parameters.space().coordinates(truth.weights(k));
         if (p > 0)
             estimate += 0.25 * radius / std::sqrt(static_cast<double>(p)) *
-                        Vector(precision.llt().matrixU().solve(normal()));
+                        Vector(solve(cholesky(precision).transpose(), normal()));
         sets.emplace_back(parameters, estimate_with(estimate, precision), radius);
     }
     return LearnedMixture(truth.shared_features(), sizes.shape.horizon, truth.start(), truth.homogeneous(),

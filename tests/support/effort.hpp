@@ -22,6 +22,13 @@ Count repetitions(Count full, Count least = 1) {
     return effort_is("sanitized") ? std::min(full, std::max(full / 10, least)) : full;
 }
 
+/// How many episodes an exploration has: `full`, and a hundredth of them, but `least`, under sanitizers. More
+/// episodes are more certificates of the same sizes.
+template <class Count>
+Count episodes(Count full, Count least = 100) {
+    return effort_is("sanitized") ? std::min(full, std::max(full / 100, least)) : full;
+}
+
 /// How many runs a statistical test makes: the few of every day, or the many of `./dev test --long`.
 inline int runs(int usual, int many) {
     return effort_is("long") ? many : repetitions(usual);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "alidade/random/samplers.hpp"
 #include "alidade/types.hpp"
+#include "support/dense_algebra.hpp"
 
 namespace alidade::support {
 
@@ -26,7 +26,7 @@ inline Matrix random_metric(Stream& random, Index p, double decades) {
 
 /// Lower Cholesky factor.
 inline Matrix lower_factor(const Matrix& metric) {
-    return metric.llt().matrixL();
+    return cholesky(metric);
 }
 
 }  // namespace alidade::support

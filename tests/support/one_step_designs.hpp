@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/random/samplers.hpp"
 #include "alidade/theory/radii.hpp"
+#include "support/dense_algebra.hpp"
 
 /// One step of a mixture, watched after every observation: who chooses the data, and where the truth lies
 /// [likelihood §2]. Shared by the law test and the experiment of the same name.
@@ -104,7 +104,7 @@ private:
                 const Matrix scaled =
                     basis.transpose() * law * fitted.cwiseMax(1e-300).cwiseSqrt().cwiseInverse().asDiagonal();
                 // ln det J is common to all actions.
-                value = (metric + scaled * scaled.transpose()).determinant();
+                value = determinant(metric + scaled * scaled.transpose());
             } else {
                 for (Index j = 0; j < design_.outcomes; ++j)
                     if (real[j] > 0) value -= real[j] * std::log(real[j] / fitted[j]);

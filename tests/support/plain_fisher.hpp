@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -9,6 +8,7 @@
 #include "alidade/explore/fisher_bonus.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "support/dense_algebra.hpp"
 
 namespace alidade::support {
 
@@ -30,9 +30,9 @@ inline double plain_leading_eigenvalue(const Matrix& matrix) {
 
 inline double plain_bonus(const Matrix& gram, detail::FisherBonus bonus, double allowance) {
     if (bonus == detail::FisherBonus::gain) {
-        const Eigen::LLT<Matrix> cholesky(Matrix::Identity(gram.rows(), gram.rows()) + gram);
+        const Matrix factor = cholesky(Matrix::Identity(gram.rows(), gram.rows()) + gram);
         double sum = 0;
-        for (Index i = 0; i < gram.rows(); ++i) sum += 2 * std::log(cholesky.matrixLLT()(i, i));
+        for (Index i = 0; i < gram.rows(); ++i) sum += 2 * std::log(factor(i, i));
         return sum;
     }
     if (bonus == detail::FisherBonus::leverage) return plain_leading_eigenvalue(gram);

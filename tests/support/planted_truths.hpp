@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "alidade/confidence/value_regression.hpp"
 #include "alidade/model/task.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/random_models.hpp"
 #include "support/signed_features.hpp"
 
@@ -50,10 +50,10 @@ inline void plant_signed(Stream& random, const Shape& shape, Index successors, I
     if (sample_index(random, 2) == 0) {
         for (Index i = 0; i < d * d; ++i) shear.data()[i] += sample_normal(random);
         shear *= std::pow(10.0, 4 * sample_uniform(random) - 2);
-        const double least = shear.transpose().inverse().col(0).norm();
+        const double least = inverse(shear.transpose()).col(0).norm();
         features = sheared(features, shear, std::max(1.0, least * (1 + sample_uniform(random))));
     }
-    const Matrix back = shear.transpose().inverse();
+    const Matrix back = inverse(shear.transpose());
     const ParameterSet parameters = ParameterSet::of(features);
     planted.weights.resize(rows, d);
     for (Index row = 0; row < rows; ++row) {
