@@ -9,7 +9,7 @@ median over seeds, which change problem and run.
 
 import statistics
 
-from runs import (arguments, certificate_at, episodes_to, garnet, median_and_range, number, over_seeds,
+from runs import (SHARP, SHARP_WITHOUT_SPAN, arguments, certificate_at, episodes_to, garnet, median_and_range, number, over_seeds,
                   print_table)
 
 # (S, A, d, H, m), concentration 0.3; the study's episodes to 10 % of H: sharp, uniform, paper.
@@ -37,10 +37,10 @@ def tenth_row(tool, size, study, seeds):
             lambda seed: certificate_at(tool, garnet(*size, 0.3, seed), 10**8, "--replan", "growth=0.1",
                                         "--seed", seed, *flags), seeds))
 
-    sharp = episodes(10**12)
-    uniform = episodes(10**12, "--algorithm", "uniform")
+    sharp = episodes(10**12, *SHARP)
+    uniform = episodes(10**12, "--algorithm", "uniform", *SHARP[2:])
     paper = episodes(PAPER_BUDGET, "--constants", "paper")
-    by_paper, by_sharp = certificate("--constants", "paper"), certificate()
+    by_paper, by_sharp = certificate("--constants", "paper"), certificate(*SHARP)
     beside = [f"{number(found)} ({number(there)})" for found, there in zip((sharp, uniform, paper), study)]
     return [",".join(map(str, size)), *beside, f"{paper / sharp:.0f} ({study[2] / study[0]:.0f})",
             f"{by_paper:.3g} / {by_sharp:.3g} = {by_paper / by_sharp:.1f}"]
@@ -49,7 +49,7 @@ def tenth_row(tool, size, study, seeds):
 def absolute_row(tool, setting, pairs, studies, seeds):
     (features, horizon, epsilon), (states, actions) = setting, pairs
     cells = [f"({features}, {horizon}, {epsilon:g})"]
-    for flags, study in zip((["--confidence", "regression?without=span"], []), studies):
+    for flags, study in zip((SHARP_WITHOUT_SPAN, SHARP), studies):
         found = over_seeds(lambda seed: episodes_to(
             tool, garnet(states, actions, features, horizon, states, 0.5, seed), epsilon,
             "--replan", "growth=0.03", "--seed", seed, *flags), seeds)

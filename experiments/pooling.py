@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from runs import arguments, episodes_to, garnet, median_and_range, over_seeds, print_table
+from runs import SHARP, arguments, episodes_to, garnet, median_and_range, over_seeds, print_table
 
 # (S, A, d, H, m), and by what K fell in the study: other sets (likelihood) and uniform actions.
 SIZES = [((10, 3, 3, 5, 5), "4.7 to 5.3"), ((20, 4, 5, 5, 8), "4.4 to 5.0"), ((50, 4, 5, 10, 10), "9 to 11")]
@@ -38,7 +38,7 @@ def episodes(tool, size, seed, homogeneous):
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "problem"
         write_problem(tool, garnet(*size, 1.0, seed), folder, homogeneous)
-        return episodes_to(tool, folder, size[3] / 10, "--replan", "growth=0.03", "--seed", seed)
+        return episodes_to(tool, folder, size[3] / 10, "--replan", "growth=0.03", "--seed", seed, *SHARP)
 
 
 def main():

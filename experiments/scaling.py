@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runs import arguments, episodes_to, garnet, number, print_table, side_by_side
+from runs import SHARP, SHARP_WITHOUT_SPAN, arguments, episodes_to, garnet, number, print_table, side_by_side
 
 STATES, ACTIONS, CONCENTRATION = 8, 3, 0.5
 CENTRE = {"epsilon": 0.5, "features": 5, "horizon": 5}
@@ -23,7 +23,7 @@ VARIED = {"epsilon": [1.0, 0.5, 0.25, 0.125, 0.0625], "features": [2, 3, 5, 9, 1
 SYMBOL = {"epsilon": "ε", "features": "d", "horizon": "H"}
 ABSCISSA = {"epsilon": ("1/ε", lambda value: 1 / value), "features": ("d − 1", lambda value: value - 1),
             "horizon": ("H", lambda value: value)}
-CONSTANTS = {"sharp": [], "sharp without span": ["--confidence", "regression?without=span"], "paper": ["--constants", "paper"]}
+CONSTANTS = {"sharp": SHARP, "sharp without span": SHARP_WITHOUT_SPAN, "paper": ["--constants", "paper"]}
 # Of the study that the constants come from, on random models of its own; it fitted none for the paper's.
 REFERENCE = {"sharp": {"epsilon": 2.19, "features": 1.94, "horizon": 3.96},
              "sharp without span": {"epsilon": 2.19, "features": 2.09, "horizon": 4.9}}

@@ -35,23 +35,51 @@ bool agree(double one, double other) {
     return std::abs(one - other) <= agreement * std::max(std::abs(one), std::abs(other));
 }
 
-/// Whether the recomputed certificate is the stored one: bound, method and every candidate.
-bool agrees(const RewardFreeCertificate& computed, const RunResult& stored) {
-    if (!agree(computed.bound, stored.reward_free) || computed.method != stored.method ||
-        computed.candidates.size() != stored.candidates.size())
-        return false;
+/// How the recomputed certificate is to the stored one.
+enum class Comparison {
+    same,     ///< bound, method and every candidate
+    sharper,  ///< every stored number is recomputed, and there are candidates that the run's program lacked
+    differs,  ///< what is stored does not follow from the evidence
+};
+
+Comparison compare(const RewardFreeCertificate& computed, const RunResult& stored, Index horizon) {
+    double least = static_cast<double>(horizon);
+    bool named = false;
     for (const auto& [name, value] : stored.candidates) {
         const auto same = std::find_if(computed.candidates.begin(), computed.candidates.end(),
                                        [&](const auto& candidate) { return candidate.first == name; });
-        if (same == computed.candidates.end() || !agree(same->second, value)) return false;
+        if (same == computed.candidates.end() || !agree(same->second, value)) return Comparison::differs;
+        least = std::min(least, value);
+        named = named || (name == stored.method &&
+                          agree(std::min(value, static_cast<double>(horizon)), stored.reward_free));
     }
-    return true;
+    if (computed.candidates.size() == stored.candidates.size())
+        return agree(computed.bound, stored.reward_free) && computed.method == stored.method
+                   ? Comparison::same
+                   : Comparison::differs;
+    // A program of less candidates took the least of those it had.
+    return named && agree(least, stored.reward_free) ? Comparison::sharper : Comparison::differs;
+}
+
+std::string in_words(Comparison comparison, const RunResult& stored) {
+    switch (comparison) {
+        case Comparison::same:
+            return "agrees with the stored one";
+        case Comparison::sharper:
+            return fmt::format(
+                "the stored one, {:.6g} by {}, is confirmed: it was computed without the other candidates",
+                stored.reward_free, stored.method);
+        default:
+            return fmt::format("DIFFERS from the stored one, {:.17g}", stored.reward_free);
+    }
 }
 
 int certify_run(const Run& store, const LoadedRun& loaded, const Standing& standing, const Console& console) {
     const auto& [knowledge, stored] = loaded;
     const RewardFreeCertificate& certificate = knowledge.certificate;
-    const bool same = !stored || agrees(certificate, *stored);
+    const Comparison comparison =
+        stored ? compare(certificate, *stored, store.problem().shape().horizon) : Comparison::same;
+    const bool same = comparison != Comparison::differs;
     if (console.json()) {
         ordered_json object = to_json(certificate);
         object["delta"] = certificate.failure_probability;
@@ -65,9 +93,9 @@ int certify_run(const Run& store, const LoadedRun& loaded, const Standing& stand
         std::string text = describe(certificate, store.problem().shape(), console);
         text +=
             fmt::format("  recomputed from what {} episodes left behind; ", with_commas(knowledge.episodes));
-        text += !stored ? "the run has not ended, so none is stored to compare with\n"
-                : same  ? "agrees with the stored one\n"
-                        : fmt::format("DIFFERS from the stored one, {:.17g}\n", stored->reward_free);
+        text += (stored ? in_words(comparison, *stored)
+                        : "the run has not ended, so none is stored to compare with") +
+                std::string("\n");
         if (const std::string words = describe(standing, store.problem(), console); !words.empty())
             text += "\n" + words;
         console.result(text + "\n" + describe(certificate.contributions, store.problem(), console));

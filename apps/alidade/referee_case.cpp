@@ -38,6 +38,17 @@ const std::vector<T>* find(const std::map<std::string, std::vector<T>>& arrays, 
     return found == arrays.end() ? nullptr : &found->second;
 }
 
+std::optional<referee::Regression> sums_of(const Snapshot& record, const std::string& prefix, bool centred,
+                                           std::int64_t episodes) {
+    const auto* gram = find(record.numbers, prefix + "gram");
+    const auto* moment = find(record.numbers, prefix + "moment");
+    const auto* observations = find(record.integers, prefix + "observations");
+    if (gram == nullptr || moment == nullptr || observations == nullptr) return std::nullopt;
+    const auto sets = static_cast<Index>(observations->size());
+    const Index dimension = sets > 0 ? static_cast<Index>(moment->size()) / sets : 0;
+    return referee::Regression{dimension, centred, *gram, *moment, *observations, episodes};
+}
+
 /// The parts of a record that are kept under one of these prefixes [docs/formats.md].
 referee::Evidence evidence_of(const Snapshot& record, std::initializer_list<std::string_view> prefixes,
                               bool centred) {
@@ -45,17 +56,16 @@ referee::Evidence evidence_of(const Snapshot& record, std::initializer_list<std:
     for (const std::string_view each : prefixes) {
         const std::string prefix(each);
         const auto* episodes = find(record.integers, prefix + "episodes");
-        const auto* gram = find(record.numbers, prefix + "gram");
-        const auto* moment = find(record.numbers, prefix + "moment");
-        const auto* observations = find(record.integers, prefix + "observations");
         const auto* counts = find(record.integers, prefix + "counts");
         const auto* predicted = find(record.numbers, prefix + "predicted");
         if (episodes == nullptr || episodes->size() != 1) continue;
-        if (gram != nullptr && moment != nullptr && observations != nullptr) {
-            const auto sets = static_cast<Index>(observations->size());
-            const Index dimension = sets > 0 ? static_cast<Index>(moment->size()) / sets : 0;
-            evidence.regression = {dimension, centred, *gram, *moment, *observations, episodes->front()};
-        }
+        if (const auto sums = sums_of(record, prefix, centred, episodes->front())) evidence.regression = sums;
+        const auto* inverse = find(record.numbers, prefix + "inverse_variances");
+        const auto* least = find(record.numbers, prefix + "least_variances");
+        const auto coarse = sums_of(record, prefix + "coarse.", true, episodes->front());
+        const auto rows = sums_of(record, prefix + "rows.", true, episodes->front());
+        if (coarse && rows && inverse != nullptr && least != nullptr)
+            evidence.weighted = {*coarse, *rows, *inverse, *least};
         if (counts != nullptr) evidence.likelihood = {*counts, episodes->front()};
         if (predicted != nullptr) evidence.predicted = *predicted;
     }
@@ -74,10 +84,10 @@ referee::Case referee_case(const Problem& problem, double delta, const RunCheckp
     given.whole_episodes = result.stopped != stopped_at_logs && !checkpoint.contradiction;
     // The paper's regression has no centre, and its certificate a name of its own.
     const bool paper = result.method == "printed";
-    given.evidence = evidence_of(result.evidence, {"", "regression.", "likelihood."}, !paper);
-    expects(given.evidence.regression || given.evidence.likelihood,
+    given.evidence = evidence_of(result.evidence, {"", "regression.", "weighted.", "likelihood."}, !paper);
+    expects(given.evidence.regression || given.evidence.weighted || given.evidence.likelihood,
             "the stored evidence is of no known kind");
-    given.latest = evidence_of(checkpoint.memory, {"regression.", "likelihood."}, !paper);
+    given.latest = evidence_of(checkpoint.memory, {"regression.", "weighted.", "likelihood."}, !paper);
     given.episodes = result.episodes;
     const Index sets = problem.homogeneous() ? std::min<Index>(1, problem.shape().horizon - 1)
                                              : problem.shape().learned_steps();

@@ -72,6 +72,11 @@ TEST(CertificateCatalogue, GivesWhatIsAskedForWhateverElseIs) {
     EXPECT_EQ(names_of(certify_reward_free(learned, deviations, {.certificates = {"ltv", "span", "model"}})),
               (std::vector<std::string>{"model", "span", "ltv"}));
     EXPECT_THROW(certify_reward_free(learned, deviations, {.certificates = {"model", "?"}}), InvalidArgument);
+    EXPECT_EQ(names_of(certify_reward_free(learned, deviations, {.without = {"hybrid", "model"}})),
+              (std::vector<std::string>{"coupling", "span", "trajectory-kl", "ltv"}));
+    EXPECT_THROW(certify_reward_free(learned, deviations, {.without = {"?"}}), InvalidArgument);
+    EXPECT_THROW(certify_reward_free(learned, deviations, {.certificates = {"span"}, .without = {"span"}}),
+                 InvalidArgument);
 }
 
 TEST(CertificateCatalogue, SaysWhyANamedOneCannotBeHad) {

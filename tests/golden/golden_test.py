@@ -30,6 +30,7 @@ FAMILIES = {
     "needle": "builtin:needle?states=10&horizon=5", "riverswim": "builtin:riverswim", "lock": "builtin:lock",
     "chain": "builtin:chain", "inventory": "builtin:inventory?capacity=6", "gridworld": "builtin:gridworld?width=3&height=3",
     "reservoir": "builtin:reservoir",
+    "hard": "builtin:hard?features=3&horizon=4",
 }
 
 
@@ -39,12 +40,12 @@ def cases():
     for algorithm in ("likelihood", "hoeffding", "uniform"):
         chosen = ["--algorithm", algorithm]
         found[f"garnet, {algorithm}"] = GARNET, chosen
-        for sets in ("regression", "likelihood", "regression,likelihood"):
+        for sets in ("regression", "likelihood", "regression,likelihood", "weighted", "weighted,likelihood"):
             found[f"garnet, {algorithm}, sets {sets}"] = GARNET, [*chosen, "--confidence", sets]
         for replan, episodes in (("every", "40"), ("doubling", "2000"), ("growth=0.5", "2000")):
             found[f"garnet, {algorithm}, replan {replan}"] = GARNET, [*chosen, "--replan", replan, "--episodes", episodes]
         for family, problem in FAMILIES.items():
-            if (family, algorithm) == ("reservoir", "likelihood"):  # misspecified: refused
+            if family in ("reservoir", "hard") and algorithm == "likelihood":  # misspecified, signed: refused
                 continue
             found[f"{family}, {algorithm}"] = problem, [*chosen, "--seed", "5"]
         for folder in ("start-law", "homogeneous"):
@@ -52,6 +53,7 @@ def cases():
     for algorithm in ("hoeffding", "uniform"):
         for folder in ("misspecified", "signed"):
             found[f"{folder}, {algorithm}"] = folder, ["--algorithm", algorithm]
+            found[f"{folder}, {algorithm}, sets weighted"] = folder, ["--algorithm", algorithm, "--confidence", "weighted"]
     for bonus in ("gain", "leverage", "none"):
         found[f"garnet, likelihood, bonus {bonus}"] = GARNET, ["--algorithm", f"likelihood?bonus={bonus}"]
     found["garnet, likelihood, prequential"] = GARNET, ["--confidence", "likelihood?prequential=true"]

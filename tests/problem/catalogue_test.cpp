@@ -47,7 +47,7 @@ TEST(Catalogue, DocumentsEveryFamilyAndParameter) {
         EXPECT_TRUE(has_seed) << family.name;
     }
     EXPECT_EQ(names, (std::set<std::string>{"garnet", "needle", "riverswim", "lock", "chain", "inventory",
-                                            "gridworld", "reservoir"}));
+                                            "gridworld", "reservoir", "hard"}));
 }
 
 TEST(Catalogue, ReadsAnAddress) {

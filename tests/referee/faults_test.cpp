@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "small_cases.hpp"
@@ -147,6 +148,22 @@ TEST(RefereeFaults, SetsOfBothKindsHaveHalfOfDeltaEach) {
     const Case& given = sound("likelihood", "regression,likelihood");
     expect_found(given, "bound", [](Case& other) { other.bound *= 0.99; });
     expect_found(given, "bound", [](Case& other) { other.delta *= 0.5; });
+}
+
+TEST(RefereeFaults, WeightsThatNoRowHadAreFound) {
+    const Case& given = sound("uniform", "weighted");
+    expect_found(given, "evidence", [](Case& fault) {
+        auto& least = fault.evidence.weighted->least_variances;
+        *std::ranges::find_if(least, [](double variance) { return variance > 0; }) = 0;
+    });
+    expect_found(given, "evidence",
+                 [](Case& fault) { fault.evidence.weighted->inverse_variances[0] *= 1e4; });
+    expect_found(given, "evidence", [](Case& fault) { fault.evidence.weighted->rows.observations[0] += 1; });
+    expect_found(given, "evidence", [](Case& fault) {
+        for (double& sum : fault.evidence.weighted->rows.gram) sum *= 1e6;
+    });
+    // Half of delta for each of both regressions.
+    expect_found(given, "bound", [](Case& fault) { fault.delta /= 1.2; });
 }
 
 TEST(RefereeFaults, PredictionsThatAreTooGoodAreFound) {

@@ -24,17 +24,19 @@ std::string random_problem(std::uint64_t seed) {
 // referee that is needlessly loose anywhere. Nothing is random once the seeds are fixed.
 TEST(RefereeOnRandomRuns, AgreesWithEveryCertificate) {
     std::map<std::string, int> methods;
-    const char* const algorithms[] = {"likelihood", "hoeffding", "uniform", "likelihood", "hoeffding"};
-    const char* const confidence[] = {"", "", "", "regression,likelihood", "likelihood"};
+    const char* const algorithms[] = {"likelihood", "hoeffding", "uniform",   "likelihood",
+                                      "hoeffding",  "uniform",   "likelihood"};
+    const char* const confidence[] = {
+        "", "", "", "regression,likelihood", "likelihood", "weighted", "weighted,likelihood"};
     const std::int64_t episodes[] = {1, 10, 100, 1000, 10000, 300000};
     const auto runs = static_cast<std::uint64_t>(support::repetitions(200));
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
         const Problem problem = make_builtin(random_problem(seed));
         const referee::Case given = referee_cases::explored(
-            problem, algorithms[seed % 5], confidence[seed % 5], episodes[seed / 5 % 6], seed);
+            problem, algorithms[seed % 7], confidence[seed % 7], episodes[seed / 7 % 6], seed);
         const auto findings = referee::examine(given);
         EXPECT_TRUE(referee::all_confirmed(findings))
-            << random_problem(seed) << ", " << algorithms[seed % 5] << ", " << confidence[seed % 5] << "\n"
+            << random_problem(seed) << ", " << algorithms[seed % 7] << ", " << confidence[seed % 7] << "\n"
             << referee_cases::complaints(findings);
         // Nor are the library's numbers larger than they need be, but for the search in `ltv` and its rounds.
         for (const referee::Finding& each : findings)
@@ -64,6 +66,9 @@ TEST(RefereeOnOtherRuns, AgreesWithEveryCertificate) {
              {"builtin:lock", "likelihood", "regression,likelihood", 1'000'000'000},
              {"builtin:inventory?capacity=19&horizon=3", "hoeffding", "", 3000},
              {"builtin:reservoir", "hoeffding", "regression?without=hull", 3000},
+             {"builtin:reservoir", "uniform", "weighted", 3000},
+             {"builtin:hard?features=3&horizon=5", "uniform", "weighted", 1'000'000},
+             {"builtin:hard?features=4&horizon=4", "hoeffding", "", 10'000},
              {"builtin:chain", "hoeffding", "regression?constants=paper&episodes=1000", 1000}}) {
         const auto findings = referee::examine(referee_cases::explored(
             make_builtin(each.problem), each.algorithm, each.confidence, each.episodes, 1));

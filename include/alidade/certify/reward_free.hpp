@@ -42,6 +42,7 @@ struct ValueRanges {
 
 struct RewardFreeOptions {
     std::vector<std::string> certificates;  ///< names of the catalogue; none: all that apply
+    std::vector<std::string> without;       ///< of these, those that are left out
     bool ranges = true;                     ///< values range over H-1-h; false: H, to see what it costs
     std::size_t contributions = 10;         ///< how many are returned
     Threads threads;                        ///< of the recursions

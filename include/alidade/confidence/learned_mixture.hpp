@@ -40,15 +40,16 @@ public:
     std::vector<double> variations(const WidthTable& widths) const;
     /// The misspecification.
     double row_radius(Step, Index) const noexcept override { return misspecification_; }
-    /// Divergences need base models, and no misspecification: a law that is any distance from the mixtures
-    /// may be infinitely far from the learned one.
+    /// Divergences need that there is no misspecification: a law that is any distance from the mixtures may
+    /// be infinitely far from the learned one.
     std::string divergence_refusal() const override;
     /// With x_j = (P_j - P~_j)/P~_j and the tangent features w_j in the set's metric, the chi-square is at
     /// most radius^2 lambda_max(sum_j w_j w_j'/P~_j), and the KL divergence the same with kappa(-c_j) w_j
     /// w_j', where x_j >= -c_j and kappa(x) = (x - ln(1+x))/x^2 [likelihood §4 B]; both are convex in the
-    /// weights, so no more than at the farthest base model. Successors that the learned law excludes but a
-    /// base model does not make the chi-square infinite before that cap, and add the mass that they may have
-    /// to the KL divergence; so do those that are hardly known, where that is less.
+    /// weights, so no more than at the farthest base model, if there are base models. Successors that the
+    /// learned law excludes but a base model does not make the chi-square infinite before that cap, and add
+    /// the mass that they may have to the KL divergence; so do those that are hardly known, where that is
+    /// less.
     std::vector<double> divergences(Divergence divergence) const override;
     /// The largest of its weights' depths in the sets.
     double depth(const MixtureModel& truth) const override;

@@ -38,15 +38,24 @@ struct Regression {
     std::int64_t episodes = 0;
 };
 
+/// A regression on rows x / sigma, and the plain one, with half of its share of delta, that bounds their
+/// variances.
+struct Weighted {
+    Regression coarse, rows;
+    std::vector<double> inverse_variances;  ///< of every set: sum of 1/sigma^2 over its rows
+    std::vector<double> least_variances;  ///< of every set and pair: least sigma^2 of its rows; 0 without any
+};
+
 /// Transitions counted: H-1 steps, each with a number an entry.
 struct Transitions {
     std::vector<std::int64_t> counts;
     std::int64_t episodes = 0;
 };
 
-/// What the sets of a run are computed from. With both kinds each has half of delta.
+/// What the sets of a run are computed from. All kinds that there are have the same share of delta.
 struct Evidence {
     std::optional<Regression> regression;
+    std::optional<Weighted> weighted;
     std::optional<Transitions> likelihood;
     std::vector<double> predicted;  ///< of every set: sum of ln(prediction), where predictions were kept
 };

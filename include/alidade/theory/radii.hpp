@@ -33,6 +33,25 @@ double prior_bias(double regularisation, double parameter_radius);
 /// |X' e| in the dual metric is at most |e| <= misspecification * sqrt(observations) [theory §1.1].
 double misspecification_radius(double misspecification, std::int64_t observations);
 
+/// kappa = 2 (e^u - 1 - u)/u^2: E e^{y eta} <= e^{kappa y^2 / 2} for every eta of mean 0 and variance at most
+/// 1 with |y eta| <= u (Bennett). 1 for small u. u > 0.
+double bennett_curvature(double exponent);
+
+/// A ridge regression on rows x with noise of mean 0 and variance at most 1 given the past.
+struct WeightedRegressionSize {
+    Index dimension = 0;       ///< m of the rows
+    double log_det_ratio = 0;  ///< log(det Z / det(lambda I)), Z = lambda I + sum of x x'
+    /// At least the largest b |x| of all rows so far, |x| in the inverse of the present Z and b the most that
+    /// the row's noise can be in modulus.
+    double leverage = 0;
+    double failure = 0.1;  ///< probability that the radius is too small at some time, in (0, 1)
+};
+
+/// |sum of x eta| in the inverse of Z, at most, at all times at once; infinite while the leverage is far too
+/// large for anything to be said. Rows and the b are known before their noise [docs/algorithms/bernstein.md,
+/// Theorem 1].
+double weighted_radius(const WeightedRegressionSize& size);
+
 /// Radius about the projection onto the parameter set: sqrt(beta^2 - r^2 + 2 eta), with r the distance
 /// of the projection in the metric and eta >= 0 its measured optimality gap [theory §3a]. NaN when the
 /// set is empty, which proves that the confidence event failed.

@@ -136,17 +136,22 @@ private:
     double least_ = 0;
 };
 
-/// Those that were named, in the order of the catalogue, or all that apply.
+/// Those that were named, in the order of the catalogue, or all that apply; less those that are left out.
 std::vector<const detail::RewardFreeEntry*> chosen(const LearnedModel& learned,
-                                                   const std::vector<std::string>& names) {
+                                                   const RewardFreeOptions& options) {
+    const std::vector<std::string>& names = options.certificates;
+    for (const std::string& name : options.without) detail::find_reward_free(name);
     for (const std::string& name : names) {
         const std::string refusal = detail::find_reward_free(name).refusal(learned);
         expects(refusal.empty(), "the certificate '{}' cannot be had: {}", name, refusal);
     }
     std::vector<const detail::RewardFreeEntry*> entries;
-    for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates())
+    for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates()) {
+        if (std::ranges::count(options.without, entry.name) > 0) continue;
         if (names.empty() ? entry.refusal(learned).empty() : std::ranges::count(names, entry.name) > 0)
             entries.push_back(&entry);
+    }
+    expects(!entries.empty(), "all certificates are left out; must be one at least");
     return entries;
 }
 
@@ -161,7 +166,7 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
     // H = 1, one base model, or base models that agree: any plan is optimal.
     const bool known = deviations.zero();
     Candidates candidates(certificate);
-    for (const detail::RewardFreeEntry* entry : chosen(learned, options.certificates))
+    for (const detail::RewardFreeEntry* entry : chosen(learned, options))
         candidates.offer(entry->name, known ? 0 : work.bound(entry->error(work)));
     if (known) {
         certificate.method = certificate.candidates.front().first;

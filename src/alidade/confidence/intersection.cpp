@@ -46,8 +46,9 @@ struct Fused {
 
 /// The ellipsoid of one share. In units in which the first ball's square is its own: f(z) = share q_1(z) +
 /// weight q_2(z) is at most r_1^2 for common members, and f(z) = f(c) + 2 g.(z-c) + |z-c|^2_M for any c.
-/// Nothing where the metric is singular up to rounding: then this share proves nothing.
-std::optional<Fused> fuse(const Ball& one, const Ball& two, double share) {
+/// Nothing where the metric is singular up to rounding: then this share proves nothing. `farthest`: no member
+/// is farther from the centre of the coordinates.
+std::optional<Fused> fuse(const Ball& one, const Ball& two, double share, double farthest) {
     const double square = one.radius * one.radius, ratio = one.radius / two.radius;
     const double weight = (1 - share) * ratio * ratio;
     const auto p = static_cast<double>(one.centre.size());
@@ -63,14 +64,14 @@ std::optional<Fused> fuse(const Ball& one, const Ball& two, double share) {
     Vector centre =
         -(solved.inverse_factor.transpose().lazyProduct(Vector(solved.inverse_factor.lazyProduct(target))));
     const Vector gradient = share * one.gradient(centre) + weight * two.gradient(centre);
-    // Members are mixtures, and mixtures are within 1 of the centre of the coordinates. The traces of both
-    // metrics bound the norms of their factors' products; an estimate may be far from all mixtures.
-    const double reach = centre.norm() + 1;
+    // The traces of both metrics bound the norms of their factors' products; an estimate may be far from all
+    // members.
+    const double reach = centre.norm() + farthest;
     const double unit = 8 * (p + 1) * epsilon * trace;
     const double gradient_rounding = unit * (centre.norm() + std::max(one.centre.norm(), two.centre.norm()));
     const double least =
         share * one.squared_distance_below(centre) + weight * two.squared_distance_below(centre);
-    // |z-c|^2_M <= r_1^2 - f(c) - 2 g.(z-c), with f(c) from below, |g| from above and |z-c| <= |c| + 1
+    // |z-c|^2_M <= r_1^2 - f(c) - 2 g.(z-c), with f(c) from below, |g| from above and |z-c| <= |c| + farthest
     // [docs/algorithms/likelihood.md, Lemma 5].
     const double bound = square - least * (1 - 8 * epsilon) +
                          reach * (2 * (gradient.norm() + gradient_rounding) + unit * reach) + square * 1e-12;
@@ -96,10 +97,15 @@ double log_volume(const Ball& ball) {
 
 ConfidenceSet intersection(const ConfidenceSet& first, const ConfidenceSet& second) {
     expects(first.features() == second.features() && first.dimension() == second.dimension() &&
-                first.parameters().kind() == ParameterSetKind::simplex &&
-                second.parameters().kind() == ParameterSetKind::simplex,
-            "confidence sets of {} and {} weights; must be about the same base models", first.features(),
+                first.parameters().kind() == second.parameters().kind() &&
+                first.parameters().radius() == second.parameters().radius() &&
+                first.parameters().space().centre == second.parameters().space().centre,
+            "confidence sets of {} and {} weights; must be about the same weights", first.features(),
             second.features());
+    // Mixtures are within sqrt(1 - 1/d) of the centre.
+    const double farthest = first.parameters().kind() == ParameterSetKind::simplex
+                                ? 1
+                                : first.parameters().radius() * (1 + 1e-12);
     const Ball one(first), two(second);
     if (one.centre.size() == 0 || one.radius == 0) return first;
     if (two.radius == 0) return second;
@@ -112,7 +118,7 @@ ConfidenceSet intersection(const ConfidenceSet& first, const ConfidenceSet& seco
         for (int k = 1; k < (round == 0 ? first_shares : 8); ++k) {
             const double share = low + k * step;
             if (!(share > 0 && share < 1)) continue;
-            std::optional<Fused> fused = fuse(one, two, share);
+            std::optional<Fused> fused = fuse(one, two, share, farthest);
             if (!fused) continue;
             if (fused->radius < 0)
                 throw ModelContradiction(

@@ -36,21 +36,31 @@ double largest_eigenvalue(const Matrix& symmetric) {
     return detail::largest_eigenvalue(symmetric);
 }
 
+/// How much of a quadratic bound is given up so that rounding of the probabilities of general features can be
+/// paid for: (x + e)^2 <= (1 + a) x^2 + (1 + 1/a) e^2.
+constexpr double rounding_share = 1e-6;
+
 /// One pair after another, with scratch memory.
 class PairDivergence {
 public:
     PairDivergence(const FeatureMap& features, Divergence divergence)
-        : features_(features), divergence_(divergence) {}
+        : features_(features),
+          divergence_(divergence),
+          base_models_(features.kind() == FeatureKind::base_models) {}
 
+    /// The set must outlive what follows.
     void enter(const ConfidenceSet& set) {
+        set_ = &set;
         const Matrix basis = set.parameters().space().basis.transpose();
         generator_map_ = set.refined_radius() * set.estimate().inverse_factor.lazyProduct(basis);
         information_.resize(set.dimension(), set.dimension());
     }
 
     double bound(Index pair, std::span<const double> law) {
-        if (known(pair)) return 0;
-        const double bound = eigenvalue_slack * std::min(by_ellipsoid(pair, law), by_base_models(pair, law));
+        if (base_models_ && known(pair)) return 0;
+        double bound = by_ellipsoid(pair, law);
+        if (base_models_) bound = std::min(bound, by_base_models(pair, law));
+        bound *= eigenvalue_slack;
         // Squares of generators below 1e-162 underflow: nothing that the base models differ in is known.
         return bound < least_divergence ? bound + least_divergence : bound;
     }
@@ -80,6 +90,7 @@ private:
             }
             reach_[j] = std::sqrt(square);
         }
+        if (!base_models_) note_rounding(first, law);
         const double all = with_doubtful(pair, law, no_bound);
         if (divergence_ == Divergence::chi_square) return all;
         // Where the probability may change by more than itself, what is quadratic in the change is the
@@ -90,13 +101,36 @@ private:
         return all;
     }
 
+    /// What a law of general features is off the mixture of the set's weights, successor by successor: those
+    /// that came out negative were raised to zero, and no row sums to one exactly.
+    void note_rounding(Index first, std::span<const double> law) {
+        const Vector& weights = set_->weights();
+        slips_.resize(reach_.size());
+        double sum = 0;
+        for (Index j = 0; j < reach_.size(); ++j) {
+            const Eigen::Map<const Vector> phi(features_.phi(first + j).data(), weights.size());
+            slips_[j] = std::abs(law[at(j)] - weights.dot(phi)) +
+                        1e-15 * static_cast<double>(weights.size()) * (1 + weights.norm() * phi.norm());
+            reach_[j] += slips_[j];
+            sum += law[at(j)];
+        }
+        mass_error_ = std::abs(sum - 1) + 1e-15 * static_cast<double>(law.size());
+    }
+
+    /// The least that a member makes of a successor's probability.
+    double least_probability(Index entry) const {
+        const auto phi = features_.phi(entry);
+        return base_models_ ? std::ranges::min(phi) : std::max(0.0, set_->range(phi).lower);
+    }
+
     /// The bound in which successors whose probability is negligible, or may change by more than `doubt`
     /// times itself, enter by the mass that they may gain [docs/algorithms/likelihood.md, Lemma 2].
     double with_doubtful(Index pair, std::span<const double> law, double doubt) {
         const Index p = information_.rows(), first = features_.first_entry(pair);
         information_.setZero();
         gained_.setZero(p);
-        double lost = 0;
+        double lost = 0, rounded = base_models_ ? 0 : mass_error_;
+        const auto slip = [&](Index j) { return base_models_ ? 0.0 : slips_[j]; };
         for (Index j = 0; j < reach_.size(); ++j) {
             const double probability = law[at(j)];
             if (probability <= negligible_probability) {
@@ -104,29 +138,33 @@ private:
                 // it is the mass that the other successors lack [docs/algorithms/likelihood.md, Lemma 2].
                 if (divergence_ == Divergence::chi_square) return no_bound;
                 gained_ += generators_.col(j);
+                rounded += slip(j);
                 continue;
             }
             double weight = 1 / probability;
             if (divergence_ == Divergence::kl) {
                 // Both hold for every member: it is a mixture, and it is in the ellipsoid. Near -1 the
                 // logarithm is steep, so its argument is rounded outward.
-                const double least = std::ranges::min(features_.phi(first + j)) / probability;
+                const double least = least_probability(first + j) / probability;
                 const double fall = std::min(1 - least, reach_[j] / probability) + 1e-12;
                 if (reach_[j] > doubt * probability) {
                     gained_ += generators_.col(j);
                     lost += fall < 1 ? -probability * std::log1p(-fall) : no_bound;
+                    rounded += slip(j);
                     continue;
                 }
                 weight *= curvature(-fall);
             }
             if (!std::isfinite(weight)) return no_bound;
+            rounded += (1 + 1 / rounding_share) * weight * slip(j) * slip(j);
             for (Index c = 0; c < p; ++c)
                 for (Index r = c; r < p; ++r)
                     information_(r, c) += weight * generators_(r, j) * generators_(c, j);
         }
         for (Index c = 0; c < p; ++c)
             for (Index r = 0; r < c; ++r) information_(r, c) = information_(c, r);
-        return largest_eigenvalue(information_) + gained_.norm() + lost;
+        const double share = base_models_ ? 1 : 1 + rounding_share;
+        return share * largest_eigenvalue(information_) + gained_.norm() + lost + rounded;
     }
 
     double by_base_models(Index pair, std::span<const double> law) const {
@@ -157,17 +195,20 @@ private:
 
     const FeatureMap& features_;
     Divergence divergence_;
+    bool base_models_;
+    const ConfidenceSet* set_ = nullptr;
     Matrix generator_map_, information_;
     Matrix generators_;  // radius times w_j, a column a successor
     Vector reach_;       // their norms: most by which the probability may differ
     Vector gained_;
+    Vector slips_;           // of general features: what the probabilities are off, at most
+    double mass_error_ = 0;  // and their sum
 };
 
 }  // namespace
 
 std::string LearnedMixture::divergence_refusal() const {
-    if (model_.features().kind() == FeatureKind::base_models && misspecification_ == 0) return {};
-    return "divergences need base models without misspecification";
+    return misspecification_ == 0 ? "" : "divergences cannot be bounded under a misspecification";
 }
 
 std::vector<double> LearnedMixture::divergences(Divergence divergence) const {

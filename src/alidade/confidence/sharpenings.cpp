@@ -23,6 +23,8 @@ const std::vector<SharpeningEntry>& sharpenings() {
          &Sharpenings::best_iterate},
         {"coupling", "the certificate by a coupling of truth and model", &Sharpenings::coupling},
         {"span", "the certificate by the span of the model's values", &Sharpenings::span},
+        {"divergences", "the certificates by divergences: trajectory-kl, hybrid and ltv",
+         &Sharpenings::divergences},
     };
     return entries;
 }

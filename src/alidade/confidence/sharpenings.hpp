@@ -18,6 +18,7 @@ struct Sharpenings {
     bool best_iterate = true;  ///< the best model so far is handed over, not the last [theory §3m]
     bool coupling = true;      ///< the certificate `coupling` as well as `model`
     bool span = true;          ///< the certificate `span` as well [theory §3l]
+    bool divergences = true;  ///< `trajectory-kl`, `hybrid` and `ltv` as well [docs/algorithms/likelihood.md]
 
     bool operator==(const Sharpenings&) const = default;
 };

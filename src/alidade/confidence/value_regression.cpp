@@ -48,8 +48,8 @@ double largest_feature(const FeatureMap& features, const TangentFeatures& tangen
     return largest;
 }
 
-/// |lambda (theta - theta_0)| in the dual metric, at most, for an estimate in those coordinates: convex in
-/// theta, so a vertex of the simplex attains it; and never more than before any data [theory §3d].
+}  // namespace
+
 double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinates,
                    const RidgeEstimate& estimate, double regularisation) {
     const double prior = prior_bias(regularisation, parameters.radius());
@@ -60,8 +60,6 @@ double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinat
     return std::min(
         prior, regularisation * whitened.colwise().norm().maxCoeff() * std::sqrt(1 + estimate.metric_error));
 }
-
-}  // namespace
 
 double ridge_regularisation(const ParameterSet& parameters) {
     return alidade::ridge_regularisation(parameters.radius(), base_models(parameters));

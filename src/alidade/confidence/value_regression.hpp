@@ -91,6 +91,11 @@ std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,
                                            std::span<const RidgeStatistics> statistics, double delta,
                                            double misspecification = 0);
 
+/// |lambda (theta - theta_0)| in the dual metric, at most, for an estimate in those coordinates: convex in
+/// theta, so a vertex of the simplex attains it; and never more than before any data [theory §3d].
+double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinates,
+                   const RidgeEstimate& estimate, double regularisation);
+
 /// The regularisation that goes with a parameter set.
 double ridge_regularisation(const ParameterSet& parameters);
 

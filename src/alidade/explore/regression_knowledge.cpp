@@ -23,6 +23,17 @@ RewardFreeCertificate printed_certificate(const Task& task, const ValueRegressio
     return certify_as_in_paper(learned, estimates, bonuses, threads);
 }
 
+/// The certificates that the sharpenings leave out.
+std::vector<std::string> certificates_without(const Sharpenings& sharp) {
+    std::vector<std::string> names;
+    if (!sharp.coupling) names.insert(names.end(), {"coupling", "hybrid"});  // hybrid is a coupling, too
+    if (!sharp.span) names.emplace_back("span");
+    if (!sharp.divergences) names.insert(names.end(), {"trajectory-kl", "hybrid", "ltv"});
+    // The law of total variance has no form with the range H at every step.
+    if (!sharp.ranges) names.emplace_back("ltv");
+    return names;
+}
+
 }  // namespace
 
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
@@ -45,11 +56,11 @@ Knowledge regression_knowledge(const Task& task, const ValueRegression& regressi
         return {learned, printed_certificate(task, regression, sets, widths, *learned, threads), episodes};
     }
     const Sharpenings& sharp = constants.sharpenings;
-    CertifyOptions options{.delta = regression.delta(), .threads = threads, .episodes = episodes};
-    options.reward_free = {.certificates = {"model"}, .ranges = sharp.ranges};
-    if (sharp.coupling) options.reward_free.certificates.emplace_back("coupling");
-    if (sharp.span) options.reward_free.certificates.emplace_back("span");
-    return certify(task, std::move(confidence), widths, options);
+    return certify(task, std::move(confidence), widths,
+                   {.delta = regression.delta(),
+                    .threads = threads,
+                    .episodes = episodes,
+                    .reward_free = {.without = certificates_without(sharp), .ranges = sharp.ranges}});
 }
 
 }  // namespace alidade::detail

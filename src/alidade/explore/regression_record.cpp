@@ -10,9 +10,7 @@
 // How regressions are written down, read back, and asked for by name.
 namespace alidade::detail {
 
-namespace {
-
-void write_statistics(const std::vector<RidgeStatistics>& statistics, Snapshot& record) {
+void write_ridge_statistics(const std::vector<RidgeStatistics>& statistics, Snapshot& record) {
     auto& gram = record.numbers["gram"];
     auto& moment = record.numbers["moment"];
     auto& rounding = record.numbers["rounding"];
@@ -27,7 +25,7 @@ void write_statistics(const std::vector<RidgeStatistics>& statistics, Snapshot& 
     }
 }
 
-std::vector<RidgeStatistics> read_statistics(const Snapshot& record, Index sets, Index p) {
+std::vector<RidgeStatistics> read_ridge_statistics(const Snapshot& record, Index sets, Index p) {
     const auto& gram = field(record.numbers, "gram", at(sets * p * p));
     const auto& moment = field(record.numbers, "moment", at(sets * p));
     const auto& rounding = field(record.numbers, "rounding", at(sets));
@@ -46,11 +44,9 @@ std::vector<RidgeStatistics> read_statistics(const Snapshot& record, Index sets,
     return statistics;
 }
 
-}  // namespace
-
 Snapshot RegressionSource::evidence() const {
     Snapshot record;
-    write_statistics(statistics_, record);
+    write_ridge_statistics(statistics_, record);
     record.integers["episodes"] = {episodes_};
     return record;
 }
@@ -64,7 +60,7 @@ Snapshot RegressionSource::memory() const {
 }
 
 void RegressionSource::restore(const Snapshot& memory) {
-    statistics_ = read_statistics(memory, widths_.sets, regression_.dimension());
+    statistics_ = read_ridge_statistics(memory, widths_.sets, regression_.dimension());
     episodes_ = field(memory.integers, "episodes", 1)[0];
     const auto& refreshed = field(memory.integers, "refreshed", 2);
     thorough_at_ = refreshed[0];
@@ -77,7 +73,8 @@ void RegressionSource::restore(const Snapshot& memory) {
 }
 
 Knowledge RegressionSource::recompute(const Snapshot& evidence) const {
-    const auto sets = regression_.solve(read_statistics(evidence, widths_.sets, regression_.dimension()));
+    const auto sets =
+        regression_.solve(read_ridge_statistics(evidence, widths_.sets, regression_.dimension()));
     WidthTable widths(regression_.sets(), *setting_.task.features);
     bracket(thorough_widths(setting_.task, options_.width), sets, widths);
     const std::int64_t episodes = field(evidence.integers, "episodes", 1)[0];

@@ -14,18 +14,6 @@ namespace {
 /// this the determinants hardly move, and never would freeze bad local optima [oracle §C.2].
 constexpr double refresh_growth = 0.02;
 
-/// First position from `begin` on that is not zero, or `end`; eight at a time, as most are.
-Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
-    while (begin + 8 <= end) {
-        std::int64_t any = 0;
-        for (Index i = 0; i < 8; ++i) any |= values[begin + i];
-        if (any != 0) break;
-        begin += 8;
-    }
-    while (begin < end && values[begin] == 0) ++begin;
-    return begin;
-}
-
 }  // namespace
 
 ValueRegression value_regression(const Task& task, double delta, const RegressionConstants& constants) {
@@ -110,45 +98,16 @@ void RegressionSource::absorb(const Counts& batch) {
     expects(batch.shape() == shape_, "counts have another shape than the problem");
     // A V that was chosen with the help of a transition must not be regressed on it [theory §3i].
     expects(thorough_at_ >= 0, "counts taken up before what is regressed on was fixed");
-    const FeatureMap& features = *setting_.task.features;
-    for (Step h = 0; h < shape_.learned_steps(); ++h) {
-        const std::int64_t* seen = batch.at(h).data();
-        Index entry = 0, pair = 0;
-        while (true) {
-            entry = first_nonzero(seen, entry, features.entries());
-            if (entry == features.entries()) break;
-            while (features.first_entry(pair + 1) <= entry) ++pair;
-            observe(set_index(h), pair, seen);
-            entry = features.first_entry(pair + 1);
-        }
-    }
+    const PlanningPass& frozen = pass();
+    visit_value_rows(
+        setting_.task, regression_.features(), batch,
+        [&](Index set, Index pair, Index successor) { return frozen.witness(set, pair, successor); },
+        [&](const ValueRow& row) {
+            statistics_[at(row.set)].add(row.feature.data(), row.visits, row.residuals);
+        });
     episodes_ += batch.episodes();
     widths_current_ = false;
     due_ = setting_.schedule.kind != Schedule::Kind::doubling || determinant_doubled();
-}
-
-// [paper, Alg. 1 lines 6-9] with V in {0,1} instead of {0,H}: the range H-1-h multiplies the bonus, not the
-// feature, so that the noise is 1/2 at every step [theory §3c].
-void RegressionSource::observe(Index set, Index pair, const std::int64_t* seen) {
-    const FeatureMap& features = *setting_.task.features;
-    const TangentFeatures& coordinates = regression_.features();
-    const Index p = regression_.dimension(), first = features.first_entry(pair);
-    const PlanningPass& frozen = pass();
-    feature_.assign(at(p), 0.0);
-    double predicted = 0;
-    std::int64_t visits = 0, hits = 0;
-    for (Index j = 0; j < features.successors(pair); ++j) {
-        const Index entry = first + j;
-        visits += seen[entry];
-        if (!frozen.witness(set, pair, j)) continue;
-        hits += seen[entry];
-        predicted += coordinates.centre[at(entry)];
-        for (Index i = 0; i < p; ++i) feature_[at(i)] += coordinates.psi[at(entry * p + i)];
-    }
-    // All visits of a batch share V, so n rows are one: n x x' and x times the sum of the targets, each less
-    // theta_0 . phi_V [docs/algorithms/hoeffding.md, Data are told as counts].
-    statistics_[at(set)].add(feature_.data(), visits,
-                             static_cast<double>(hits) - static_cast<double>(visits) * predicted);
 }
 
 // The product over the steps, not one of them alone: no later than the rule of [theory §3e], within the same

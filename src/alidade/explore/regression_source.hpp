@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -44,6 +45,9 @@ public:
     void restore(const Snapshot& memory) override;
 
     const ValueRegression& regression() const noexcept { return regression_; }
+    /// As solved last, and whether the widths were bracketed then.
+    const std::vector<RegressionSet>& solved() const noexcept { return sets_; }
+    bool thorough() const noexcept { return widths_current_; }
     /// Statistics of every confidence set.
     const std::vector<RidgeStatistics>& statistics() const noexcept { return statistics_; }
     const SourceSetting& setting() const noexcept { return setting_; }
@@ -75,7 +79,6 @@ private:
     bool thorough_due() const;
     PlanningPass& pass();
     void bracket(const WidthOptions& effort, std::span<const RegressionSet> sets, WidthTable& widths) const;
-    void observe(Index set, Index pair, const std::int64_t* seen);
     bool determinant_doubled() const;
 
     SourceSetting setting_;
@@ -89,7 +92,6 @@ private:
     std::vector<RegressionSet> sets_;
     WidthTable widths_;                   // of the last thorough pass
     std::unique_ptr<PlanningPass> pass_;  // holds the frozen witnesses V; made when it is needed
-    std::vector<double> feature_;         // scratch: psi_V of one pair
     std::vector<double> log_det_;         // of every set
     std::int64_t thorough_at_ = -1;       // episodes at the last thorough pass over the widths
     int ascents_ = 0;                     // how often witnesses may move in the next backup
@@ -97,11 +99,31 @@ private:
     bool widths_current_ = false;  // widths_ are those of statistics_
 };
 
+/// One row of a value-targeted regression, repeated: all visits of a pair in a batch share V in {0,1}.
+struct ValueRow {
+    Index set = 0, pair = 0;
+    std::span<const double> feature;  ///< psi_V, in the coordinates of the regression
+    std::int64_t visits = 0;
+    double residuals = 0;  ///< sum over them of V(s') less what the centre predicts
+};
+
+/// The V of every set and pair, by successors.
+using ValueOf = std::function<bool(Index set, Index pair, Index successor)>;
+
+/// Calls visit(row) for every pair that a batch has visited at a learned step.
+void visit_value_rows(const Task& task, const TangentFeatures& coordinates, const Counts& batch,
+                      const ValueOf& value, const std::function<void(const ValueRow&)>& visit);
+
 /// The knowledge that solved regressions and widths support: model and certificate. Throws InvalidArgument
 /// unless the regression was made for the task.
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
                                std::span<const RegressionSet> sets, const WidthTable& widths,
                                std::int64_t episodes, Threads threads = {});
+
+/// Statistics of all sets as fields of a snapshot, and back. Throws InvalidArgument if they do not fit or are
+/// not finite.
+void write_ridge_statistics(const std::vector<RidgeStatistics>& statistics, Snapshot& record);
+std::vector<RidgeStatistics> read_ridge_statistics(const Snapshot& record, Index sets, Index dimension);
 
 /// The entry of the catalogue of sources.
 SourceEntry regression_entry();

@@ -8,6 +8,7 @@
 #include "alidade/error.hpp"
 #include "likelihood_source.hpp"
 #include "regression_source.hpp"
+#include "weighted_source.hpp"
 
 namespace alidade {
 
@@ -20,7 +21,8 @@ std::string source_place(const SourceEntry& entry) {
 }  // namespace
 
 const std::vector<SourceEntry>& set_sources() {
-    static const std::vector<SourceEntry> entries = {detail::regression_entry(), detail::likelihood_entry()};
+    static const std::vector<SourceEntry> entries = {detail::regression_entry(), detail::weighted_entry(),
+                                                     detail::likelihood_entry()};
     return entries;
 }
 

@@ -28,7 +28,7 @@ const std::vector<Family>& families() {
     static const std::vector<Family> all = {
         detail::garnet_family(),    detail::needle_family(),    detail::riverswim_family(),
         detail::lock_family(),      detail::chain_family(),     detail::inventory_family(),
-        detail::gridworld_family(), detail::reservoir_family(),
+        detail::gridworld_family(), detail::reservoir_family(), detail::hard_family(),
     };
     return all;
 }

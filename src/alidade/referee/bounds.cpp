@@ -198,6 +198,15 @@ Values Bounds::span() const {
     });
 }
 
+/// The least probability that a member gives to an entry.
+Real Bounds::least_of(Index set, Index entry) const {
+    const Numbers& phi = facts_.phi[at(entry)];
+    if (facts_.setting.base_models) return *std::ranges::min_element(phi);
+    Numbers reversed;
+    for (const Real value : phi) reversed.push_back(-value);
+    return std::max<Real>(0, -upper(set, reversed));
+}
+
 // [docs/algorithms/likelihood.md, Lemma 2] with w_j = L^-1 psi_j and rho = about. Successors that P~
 // excludes, and, if `doubtful_apart`, those with rho |w_j| > P~_j, are the set E.
 Real Bounds::divergence_by(const Ball& ball, Index set, Index pair, bool doubtful_apart) const {
@@ -209,8 +218,7 @@ Real Bounds::divergence_by(const Ball& ball, Index set, Index pair, bool doubtfu
         const Numbers w = forward(ball.factor, facts_.psi[at(e)]);
         const Real change = ball.about * norm(w);
         const bool excluded = probability <= negligible;
-        const Real least = *std::ranges::min_element(facts_.phi[at(e)]);
-        const Real fall = excluded ? 0 : std::min(1 - least / probability, change / probability);
+        const Real fall = excluded ? 0 : std::min(1 - least_of(set, e) / probability, change / probability);
         if (excluded || (doubtful_apart && change > probability)) {
             for (std::size_t k = 0; k < gained.size(); ++k) gained[k] += w[k];
             lost -= excluded ? 0 : probability * std::log1p(-fall);
@@ -228,6 +236,7 @@ Real Bounds::divergence(Index set, Index pair) const {
     for (const Ball& ball : balls_[at(set)])
         least =
             std::min({least, divergence_by(ball, set, pair, false), divergence_by(ball, set, pair, true)});
+    if (!facts_.setting.base_models) return least;
     Real farthest = 0;  // max_i KL(P~ || P_i)
     for (Index i = 0; i < facts_.d; ++i) {
         Real sum = 0;
@@ -256,6 +265,7 @@ Real Bounds::leverage(Index set, Index pair) const {
             add_square(information, 1 / law_[at(set)][at(e)], forward(ball.factor, facts_.psi[at(e)]));
         least = std::min(least, ball.about * ball.about * largest_eigenvalue(information));
     }
+    if (!facts_.setting.base_models) return least;
     for (Index i = 0; i < facts_.d; ++i) {
         Real sum = 0;
         for (Index e = first; e < last; ++e) {

@@ -20,7 +20,7 @@ public:
     Values model() const;     ///< [docs/algorithms/hoeffding.md, Lemma 3]
     Values coupling() const;  ///< [docs/algorithms/hoeffding.md, Lemma 4]
     Values span() const;      ///< [docs/algorithms/hoeffding.md, Lemma 4b]
-    // For base models without misspecification:
+    // Without misspecification:
     Values trajectory() const;  ///< [docs/algorithms/likelihood.md, Theorem 5]
     Values hybrid() const;      ///< [docs/algorithms/likelihood.md, Hybrid]
     /// [docs/algorithms/likelihood.md, Theorem 8] at the start, with the best c and eta that are found;
@@ -50,6 +50,7 @@ private:
     Real highest(Index step, Index pair, const Numbers& next) const;
     Real coupled(Index step, Index pair, const Numbers& next) const;
     Real farthest_rows(Index set) const;
+    Real least_of(Index set, Index entry) const;
     Real divergence_by(const Ball& ball, Index set, Index pair, bool doubtful_apart) const;
     /// Of every set and pair.
     std::vector<Numbers> table(Real (Bounds::*part)(Index, Index) const) const;

@@ -1,5 +1,3 @@
-#include <math.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -53,12 +51,6 @@ Numbers most_likely(const std::vector<Row>& rows, const Facts& facts, Real barri
 }
 
 namespace {
-
-/// ln Gamma, without the variable of the whole process that std::lgamma writes.
-Real log_gamma(Real x) {
-    int sign = 0;
-    return ::lgammal_r(x, &sign);
-}
 
 /// [docs/algorithms/likelihood.md, Lemma 2] the regret of the Dirichlet(1/2) mixture after t observations.
 Real mixture_regret(Real t, Index features) {

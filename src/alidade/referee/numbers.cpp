@@ -1,5 +1,7 @@
 #include "numbers.hpp"
 
+#include <math.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -100,6 +102,11 @@ Real largest_eigenvalue(Square matrix) {
 }
 
 // Near 0 the difference would cancel; the next term of the series is below 1e-20.
+Real log_gamma(Real x) {
+    int sign = 0;
+    return ::lgammal_r(x, &sign);
+}
+
 Real kappa(Real x) {
     if (x <= -1) return infinity;
     if (std::abs(x) > 1e-3L) return (x - std::log1p(x)) / (x * x);

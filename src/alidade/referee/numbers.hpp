@@ -49,6 +49,9 @@ Real log_determinant(const Square& lower);
 /// At least the largest eigenvalue of a positive semidefinite matrix, and at most n^(2^-24) times it.
 Real largest_eigenvalue(Square matrix);
 
+/// ln Gamma, without the variable of the whole process that std::lgamma writes.
+Real log_gamma(Real x);
+
 /// (x - ln(1+x)) / x^2 for x > -1: 1/2 at 0, falling; infinite at -1.
 Real kappa(Real x);
 

@@ -144,9 +144,13 @@ Finding examine_episodes(const Case& given, const Facts& facts) {
                         "the evidence is of {} episodes, the result of {}", episodes, given.episodes);
     };
     if (given.evidence.likelihood) within(given.evidence.likelihood->episodes);
-    if (!given.evidence.regression) return subject.finding();
-    const Regression& regression = *given.evidence.regression;
+    if (!given.evidence.regression && !given.evidence.weighted) return subject.finding();
+    const Regression& regression =
+        given.evidence.regression ? *given.evidence.regression : given.evidence.weighted->coarse;
     within(regression.episodes);
+    if (given.evidence.weighted)
+        subject.require(given.evidence.weighted->coarse.episodes == regression.episodes,
+                        "the kinds of evidence are of different episodes");
     if (given.evidence.likelihood)
         subject.require(given.evidence.likelihood->episodes == regression.episodes,
                         "the two kinds of evidence are of different episodes");
@@ -159,8 +163,9 @@ Finding examine_episodes(const Case& given, const Facts& facts) {
 
 /// Rows are x = phi_V, V in {0,1}, of the pairs that were visited, and |y| <= 1; so no square is larger than
 /// the counts allow, and b' (lambda + G)^-1 b is at most sum y^2.
-void require_possible(Subject& subject, const Case& given, const Facts& facts) {
-    const Regression& regression = *given.evidence.regression;
+/// `weight`: of a row, at most.
+void require_possible(Subject& subject, const Case& given, const Facts& facts, const Regression& regression,
+                      Real weight = 1) {
     const Index q = regression.dimension;
     const Setting& s = facts.setting;
     const std::size_t entries = s.targets.size();
@@ -194,18 +199,51 @@ void require_possible(Subject& subject, const Case& given, const Facts& facts) {
             moment[at(i)] = regression.moment[at(set * q + i)];
             for (Index j = 0; j < q; ++j) precision(i, j) = regression.gram[at((set * q + i) * q + j)];
             trace += precision(i, i);
-            subject.require(precision(i, i) >= 0 && precision(i, i) <= squares[at(i)] * (1 + 1e-9L) + 1e-9L,
-                            "the Gram matrix of set {} is larger than the counts allow", set);
+            subject.require(
+                precision(i, i) >= 0 && precision(i, i) <= weight * squares[at(i)] * (1 + 1e-9L) + 1e-9L,
+                "the Gram matrix of set {} is larger than the counts allow", set);
         }
         // More on the diagonal only makes what is compared smaller.
         for (Index i = 0; i < q; ++i) precision(i, i) += 1e-6L + 1e-9L * trace;
         try {
             const Numbers solved = forward(factor_of(precision), moment);
-            subject.require(dot(solved, solved) <= rows * target * target * (1 + 1e-6L) + 1e-6L,
+            subject.require(dot(solved, solved) <= weight * rows * target * target * (1 + 1e-6L) + 1e-6L,
                             "the moments of set {} are larger than {} rows allow", set,
                             regression.observations[at(set)]);
         } catch (const Unsolvable&) {
             subject.require(false, "the Gram matrix of set {} is not one", set);
+        }
+    }
+}
+
+/// No row has a variance below 1/2000 or above 1/4 and what the truth may be off, and every pair that was
+/// visited has one.
+void require_weights(Subject& subject, const Case& given, const Facts& facts) {
+    const Weighted& weighted = *given.evidence.weighted;
+    const std::size_t entries = facts.setting.targets.size();
+    require_possible(subject, given, facts, weighted.coarse);
+    require_possible(subject, given, facts, weighted.rows, 2000);
+    const bool all = weighted.coarse.episodes == given.counted.episodes;
+    for (Index set = 0; set < facts.sets; ++set) {
+        const auto rows = static_cast<Real>(weighted.rows.observations[at(set)]);
+        const Real inverse = weighted.inverse_variances[at(set)];
+        subject.require(weighted.rows.observations[at(set)] == weighted.coarse.observations[at(set)],
+                        "the two regressions of set {} have different rows", set);
+        const Real most = 0.25L + facts.setting.misspecification;
+        subject.require(inverse >= rows / most * (1 - 1e-6L) && inverse <= 2000 * rows * (1 + 1e-6L),
+                        "the variances of set {} are none that rows can have", set);
+        for (Index pair = 0; pair < facts.pairs; ++pair) {
+            Real visits = 0;
+            for (Index h = 0; h + 1 < facts.setting.horizon; ++h)
+                for (Index e = facts.setting.offsets[at(pair)]; e < facts.setting.offsets[at(pair + 1)]; ++e)
+                    if (facts.set_of(h) == set)
+                        visits += static_cast<Real>(given.counted.counts[at(h) * entries + at(e)]);
+            const Real variance = weighted.least_variances[at(set * facts.pairs + pair)];
+            subject.require(!all || (visits > 0) == (variance > 0), "pair {} of set {} has no variance", pair,
+                            set);
+            subject.require(
+                variance == 0 || (variance >= 1 / 2000.0L * (1 - 1e-12L) && variance <= most * (1 + 1e-9L)),
+                "a variance of set {} is {}", set, static_cast<double>(variance));
         }
     }
 }
@@ -264,10 +302,15 @@ Finding examine_evidence(const Case& given, const Facts& facts) {
                             "predictions of set {} are better than any can be", set);
         }
     }
-    if (evidence.regression) require_possible(subject, given, facts);
+    if (evidence.regression) require_possible(subject, given, facts, *evidence.regression);
+    if (evidence.weighted) require_weights(subject, given, facts);
     if (!given.latest) return subject.finding();
     if (evidence.regression && given.latest->regression)
         require_growth(subject, *evidence.regression, *given.latest->regression, facts.sets);
+    if (evidence.weighted && given.latest->weighted) {
+        require_growth(subject, evidence.weighted->coarse, given.latest->weighted->coarse, facts.sets);
+        require_growth(subject, evidence.weighted->rows, given.latest->weighted->rows, facts.sets);
+    }
     if (evidence.likelihood && given.latest->likelihood)
         subject.require(given.latest->likelihood->counts == given.counted.counts,
                         "the run's own memory has other counts");
@@ -345,13 +388,20 @@ void require_sizes(const Case& given) {
     const auto require_evidence = [&](const Evidence& evidence) {
         if (evidence.likelihood) require_counts(*evidence.likelihood);
         expects(evidence.predicted.empty() || evidence.predicted.size() == sets, "sums of other predictions");
-        if (!evidence.regression) return;
-        const Regression& regression = *evidence.regression;
-        const auto q = at(regression.dimension);
-        expects((sets == 0 || regression.dimension == facts.p || q == d) &&
-                    regression.gram.size() == sets * q * q && regression.moment.size() == sets * q &&
-                    regression.observations.size() == sets,
-                "sums of another regression");
+        const auto require_sums = [&](const Regression& regression, bool tangent) {
+            const auto q = at(regression.dimension);
+            expects((sets == 0 || regression.dimension == facts.p || (q == d && !tangent)) &&
+                        regression.gram.size() == sets * q * q && regression.moment.size() == sets * q &&
+                        regression.observations.size() == sets,
+                    "sums of another regression");
+        };
+        if (evidence.regression) require_sums(*evidence.regression, false);
+        if (!evidence.weighted) return;
+        require_sums(evidence.weighted->coarse, true);
+        require_sums(evidence.weighted->rows, true);
+        expects(evidence.weighted->inverse_variances.size() == sets &&
+                    evidence.weighted->least_variances.size() == sets * at(facts.pairs),
+                "variances of other rows");
     };
     require_evidence(given.evidence);
     if (given.latest) require_evidence(*given.latest);

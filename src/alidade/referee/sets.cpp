@@ -229,12 +229,28 @@ void centre_at(Ball& ball, const Facts& facts, const Numbers& weights) {
 
 std::vector<Ball> balls_of(const Facts& facts, const Case& given, Index set) {
     const Evidence& evidence = given.evidence;
-    const bool both = evidence.regression && evidence.likelihood;
-    const Real failure = given.delta / static_cast<Real>(facts.sets) / (both ? 2 : 1);
+    const int kinds =
+        (evidence.regression ? 1 : 0) + (evidence.weighted ? 1 : 0) + (evidence.likelihood ? 1 : 0);
+    const Real failure = given.delta / static_cast<Real>(facts.sets) / static_cast<Real>(kinds);
     const Numbers weights = slice(given.weights, set * facts.d, facts.d);
     std::vector<Ball> balls;
     if (facts.p == 0) return balls;  // one base model: nothing to learn
-    if (evidence.regression) balls.push_back(regression_ball(facts, *evidence.regression, set, failure));
+    std::vector<Ball> common;        // what all kinds so far have in common
+    const auto meet = [&](const Ball& ball) {
+        common.push_back(common.empty() ? ball : common_ball(common.back(), ball));
+    };
+    if (evidence.regression) {
+        balls.push_back(regression_ball(facts, *evidence.regression, set, failure));
+        meet(balls.back());
+    }
+    if (evidence.weighted) {
+        balls.push_back(regression_ball(facts, evidence.weighted->coarse, set, failure / 2));
+        meet(balls.back());
+        if (const auto rows = weighted_ball(facts, *evidence.weighted, set, failure / 2)) {
+            balls.push_back(*rows);
+            meet(*rows);
+        }
+    }
     if (evidence.likelihood) {
         const std::vector<Row> rows = rows_of(facts, *evidence.likelihood, set);
         const double* predicted = evidence.predicted.empty() ? nullptr : &evidence.predicted[at(set)];
@@ -245,8 +261,9 @@ std::vector<Ball> balls_of(const Facts& facts, const Case& given, Index set) {
         // of another set, about the most likely weights, for what both sets have in common.
         if (std::ranges::all_of(rows, [&](const Row& row) { return dot(weights, row.f) > 0; }))
             balls.push_back(about(weights));
-        if (both) balls.push_back(common_ball(balls.front(), about(most_likely(rows, facts, 1e-6L))));
+        if (kinds > 1) meet(about(most_likely(rows, facts, 1e-6L)));
     }
+    if (common.size() > 1) balls.insert(balls.end(), common.begin() + 1, common.end());
     for (Ball& ball : balls) centre_at(ball, facts, weights);
     return balls;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "alidade/referee/referee.hpp"
@@ -54,6 +55,9 @@ struct Contradicted {};
 
 /// [docs/algorithms/hoeffding.md, Theorem 1] the ball of the regression of one set, with its share of delta.
 Ball regression_ball(const Facts& facts, const Regression& regression, Index set, Real failure);
+/// [docs/algorithms/bernstein.md, Theorem 1] the ball of the weighted rows of one set, with its share of
+/// delta; nothing while their leverage is too large.
+std::optional<Ball> weighted_ball(const Facts& facts, const Weighted& weighted, Index set, Real failure);
 /// [docs/algorithms/likelihood.md, 2. Fit and gap] argmax of sum_t ln(theta . f_t) + barrier sum_i ln
 /// theta_i, nearly.
 Numbers most_likely(const std::vector<Row>& rows, const Facts& facts, Real barrier);

@@ -18,6 +18,7 @@ enum class Draw : std::uint64_t {
     informative = 3,  ///< needle: which pairs the base models differ on; where = 0
     key = 4,          ///< lock: the action that advances; where = position
     current = 5,      ///< riverswim: chances of moving right, base model after base model; where = state
+    signs = 6,        ///< hard: of mu_h; where = step h
 };
 
 /// The words of one draw: Stream(seed, Purpose::instance, episode = what, step = where).

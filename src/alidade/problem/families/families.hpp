@@ -12,5 +12,6 @@ Family chain_family();
 Family inventory_family();
 Family gridworld_family();
 Family reservoir_family();
+Family hard_family();
 
 }  // namespace alidade::detail

@@ -1,0 +1,71 @@
+#include "regression_source.hpp"
+
+namespace alidade::detail {
+
+namespace {
+
+/// First position from `begin` on that is not zero, or `end`; eight at a time, as most are.
+Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
+    while (begin + 8 <= end) {
+        std::int64_t any = 0;
+        for (Index i = 0; i < 8; ++i) any |= values[begin + i];
+        if (any != 0) break;
+        begin += 8;
+    }
+    while (begin < end && values[begin] == 0) ++begin;
+    return begin;
+}
+
+/// [paper, Alg. 1 lines 6-9] with V in {0,1} instead of {0,H}: the range H-1-h multiplies the bonus, not the
+/// feature, so that the noise is 1/2 at every step [theory §3c]. All visits of a batch share V, so n rows are
+/// one: n x x' and x times the sum of the targets, each less theta_0 . phi_V
+/// [docs/algorithms/hoeffding.md, Data are told as counts].
+class RowOfPair {
+public:
+    RowOfPair(const FeatureMap& features, const TangentFeatures& coordinates, const ValueOf& value)
+        : features_(features), coordinates_(coordinates), value_(value) {}
+
+    ValueRow operator()(Index set, Index pair, const std::int64_t* seen) {
+        const Index p = coordinates_.space.dimension(), first = features_.first_entry(pair);
+        feature_.assign(at(p), 0.0);
+        double predicted = 0;
+        std::int64_t visits = 0, hits = 0;
+        for (Index j = 0; j < features_.successors(pair); ++j) {
+            const Index entry = first + j;
+            visits += seen[entry];
+            if (!value_(set, pair, j)) continue;
+            hits += seen[entry];
+            predicted += coordinates_.centre[at(entry)];
+            for (Index i = 0; i < p; ++i) feature_[at(i)] += coordinates_.psi[at(entry * p + i)];
+        }
+        return {set, pair, feature_, visits,
+                static_cast<double>(hits) - static_cast<double>(visits) * predicted};
+    }
+
+private:
+    const FeatureMap& features_;
+    const TangentFeatures& coordinates_;
+    const ValueOf& value_;
+    std::vector<double> feature_;
+};
+
+}  // namespace
+
+void visit_value_rows(const Task& task, const TangentFeatures& coordinates, const Counts& batch,
+                      const ValueOf& value, const std::function<void(const ValueRow&)>& visit) {
+    const FeatureMap& features = *task.features;
+    RowOfPair row(features, coordinates, value);
+    for (Step h = 0; h < task.shape().learned_steps(); ++h) {
+        const std::int64_t* seen = batch.at(h).data();
+        Index entry = 0, pair = 0;
+        while (true) {
+            entry = first_nonzero(seen, entry, features.entries());
+            if (entry == features.entries()) break;
+            while (features.first_entry(pair + 1) <= entry) ++pair;
+            visit(row(task.homogeneous ? 0 : h, pair, seen));
+            entry = features.first_entry(pair + 1);
+        }
+    }
+}
+
+}  // namespace alidade::detail

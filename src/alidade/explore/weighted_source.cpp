@@ -1,0 +1,180 @@
+#include "weighted_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "alidade/error.hpp"
+#include "handed_over.hpp"
+#include "record_field.hpp"
+
+namespace alidade::detail {
+
+namespace {
+
+constexpr std::string_view coarse_prefix = "coarse.", rows_prefix = "rows.";
+
+SourceSetting with_half_of_delta(SourceSetting setting) {
+    setting.delta /= 2;
+    return setting;
+}
+
+}  // namespace
+
+WeightedSource::WeightedSource(SourceSetting setting, WidthMethod width)
+    : setting_(std::move(setting)),
+      width_(width),
+      regression_({setting_.task.features, setting_.task.horizon, setting_.task.homogeneous,
+                   setting_.task.misspecification, setting_.delta}),
+      coarse_(with_half_of_delta(setting_), {.width = width}),
+      statistics_(at(regression_.coarse().sets()),
+                  WeightedStatistics(regression_.coarse().dimension(), setting_.task.features->pairs())),
+      widths_(regression_.coarse().sets(), *setting_.task.features) {}
+
+std::vector<double> WeightedSource::phi_of_value(Index set, Index pair) const {
+    const FeatureMap& features = *setting_.task.features;
+    std::vector<double> sum(at(features.features()), 0.0);
+    for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+        if (!widths_.witness[at(set * features.entries() + e)]) continue;
+        const auto phi = features.phi(e);
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += phi[i];
+    }
+    return sum;
+}
+
+void WeightedSource::refresh() {
+    coarse_.refresh();
+    // As often as the plain regression looks for its own.
+    if (coarse_.thorough())
+        bracket_widths(*setting_.task.features, regression_.coarse().features(),
+                       regression_.metrics(statistics_), {.method = width_}, setting_.threads, widths_);
+    // Fixed before the data that they weigh, as V is [docs/algorithms/bernstein.md, Theorem 1].
+    variances_.clear();
+    for (Index set = 0; set < regression_.coarse().sets(); ++set)
+        for (Index pair = 0; pair < setting_.task.features->pairs(); ++pair)
+            variances_.push_back(
+                regression_.variance(coarse_.solved()[at(set)].set, phi_of_value(set, pair)));
+}
+
+void WeightedSource::absorb(const Counts& batch) {
+    coarse_.absorb(batch);
+    const FeatureMap& features = *setting_.task.features;
+    visit_value_rows(
+        setting_.task, regression_.coarse().features(), batch,
+        [&](Index set, Index pair, Index successor) {
+            return widths_.witness[at(set * features.entries() + features.first_entry(pair) + successor)] !=
+                   0;
+        },
+        [&](const ValueRow& row) {
+            statistics_[at(row.set)].add(row.pair, row.feature, row.visits, row.residuals,
+                                         variances_[at(row.set * features.pairs() + row.pair)]);
+        });
+}
+
+Knowledge WeightedSource::knowledge_of(std::span<const RidgeStatistics> coarse,
+                                       std::span<const WeightedStatistics> weighted, std::int64_t episodes,
+                                       const WidthOptions& effort) const {
+    const std::vector<RegressionSet> plain = regression_.coarse().solve(coarse);
+    return certify(
+        setting_.task, regression_.solve(plain, weighted, effort, setting_.threads),
+        {.delta = setting_.delta, .widths = effort, .threads = setting_.threads, .episodes = episodes});
+}
+
+Knowledge WeightedSource::knowledge() const {
+    return knowledge_of(coarse_.statistics(), statistics_, episodes(), {.method = width_});
+}
+
+Knowledge WeightedSource::recompute(const Snapshot& evidence) const {
+    const std::int64_t episodes = field(evidence.integers, "episodes", 1)[0];
+    expects(episodes >= 0, "the stored number of episodes is {}; must not be negative", episodes);
+    const auto coarse = read_ridge_statistics(evidence.part(coarse_prefix), regression_.coarse().sets(),
+                                              regression_.coarse().dimension());
+    return knowledge_of(coarse, read_weighted(evidence), episodes, thorough_widths(setting_.task, width_));
+}
+
+void WeightedSource::write_weighted(Snapshot& record) const {
+    auto& inverse = record.numbers["inverse_variances"];
+    auto& least = record.numbers["least_variances"];
+    std::vector<RidgeStatistics> rows;
+    for (const WeightedStatistics& step : statistics_) {
+        rows.push_back(step.rows);
+        inverse.push_back(step.inverse_variances);
+        // An infinite one, of a pair that has no row, is written as 0.
+        for (const double variance : step.least_variance)
+            least.push_back(std::isfinite(variance) ? variance : 0);
+    }
+    Snapshot weighted;
+    write_ridge_statistics(rows, weighted);
+    record.add(rows_prefix, weighted);
+    record.integers["episodes"] = {episodes()};
+}
+
+std::vector<WeightedStatistics> WeightedSource::read_weighted(const Snapshot& record) const {
+    const Index sets = regression_.coarse().sets(), pairs = setting_.task.features->pairs();
+    const auto rows = read_ridge_statistics(record.part(rows_prefix), sets, regression_.coarse().dimension());
+    const auto& inverse = field(record.numbers, "inverse_variances", at(sets));
+    const auto& least = field(record.numbers, "least_variances", at(sets * pairs));
+    std::vector<WeightedStatistics> statistics(at(sets),
+                                               WeightedStatistics(regression_.coarse().dimension(), pairs));
+    for (Index k = 0; k < sets; ++k) {
+        statistics[at(k)].rows = rows[at(k)];
+        expects(inverse[at(k)] >= 0 && std::isfinite(inverse[at(k)]),
+                "the stored sum of inverse variances is {}; must not be negative", inverse[at(k)]);
+        statistics[at(k)].inverse_variances = inverse[at(k)];
+        for (Index pair = 0; pair < pairs; ++pair) {
+            const double variance = least[at(k * pairs + pair)];
+            expects(variance == 0 || variance >= WeightedRegression::least_variance,
+                    "a stored variance is {}; must be 0, for none, or {} at least", variance,
+                    WeightedRegression::least_variance);
+            if (variance > 0) statistics[at(k)].least_variance[at(pair)] = variance;
+        }
+    }
+    return statistics;
+}
+
+Snapshot WeightedSource::evidence() const {
+    Snapshot record;
+    write_weighted(record);
+    record.add(coarse_prefix, coarse_.evidence());
+    return record;
+}
+
+Snapshot WeightedSource::memory() const {
+    Snapshot record;
+    write_weighted(record);
+    record.numbers["variances"] = variances_;
+    record.bytes["witness"] = widths_.witness;
+    record.add(coarse_prefix, coarse_.memory());
+    return record;
+}
+
+void WeightedSource::restore(const Snapshot& memory) {
+    statistics_ = read_weighted(memory);
+    coarse_.restore(memory.part(coarse_prefix));
+    widths_.witness = field(memory.bytes, "witness", widths_.witness.size());
+    const auto place = memory.numbers.find("variances");
+    const bool fixed = place != memory.numbers.end() && !place->second.empty();
+    variances_ = fixed ? field(memory.numbers, "variances",
+                               at(regression_.coarse().sets() * setting_.task.features->pairs()))
+                       : std::vector<double>{};
+    for (const double variance : variances_)
+        expects(variance >= WeightedRegression::least_variance,
+                "a stored variance is {}; must be {} at least", variance, WeightedRegression::least_variance);
+}
+
+SourceEntry weighted_entry() {
+    return {.name = "weighted",
+            .summary =
+                "Regression weighted by variances, cut with the plain one: for rare transitions, any "
+                "features.",
+            .parameters = {word_parameter("width", {"exact", "sdp", "l1"},
+                                          "the inner maximum over values: exact, or by a relaxation")},
+            .refusal = [](const Task&) { return std::string(); },
+            .make = [](const SourceSetting& setting,
+                       const RequestArguments& arguments) -> std::unique_ptr<SetSource> {
+                return std::make_unique<WeightedSource>(setting, parse_width_method(arguments.text("width")));
+            },
+            .alone = [](const RequestArguments&) { return std::string(); }};
+}
+
+}  // namespace alidade::detail
