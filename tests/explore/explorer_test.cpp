@@ -61,8 +61,9 @@ TEST_P(EveryConfidence, GoesOnFromItsMemoryAsIfNeverStopped) {
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryConfidence,
                          testing::Combine(testing::Values("likelihood", "hoeffding", "uniform"),
-                                          testing::Values("", "regression", "likelihood",
-                                                          "regression,likelihood")),
+                                          testing::Values("", "regression", "weighted", "likelihood",
+                                                          "regression,likelihood", "weighted,likelihood",
+                                                          "regression,weighted,likelihood")),
                          [](const auto& entry) {
                              std::string name =
                                  std::get<0>(entry.param) + "_" +

@@ -28,6 +28,7 @@ Problem make_problem(const std::string& uri) {
     if (uri == "builtin:gridworld") return make_builtin(uri + "?width=3&height=2");
     if (uri == "builtin:needle") return make_builtin(uri + "?states=15&horizon=4&fraction=0.1");
     if (uri == "builtin:reservoir") return make_builtin(uri + "?cells=15");
+    if (uri == "builtin:hard") return make_builtin(uri + "?features=3&horizon=4");
     return make_builtin(uri);
 }
 

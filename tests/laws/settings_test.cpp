@@ -218,7 +218,7 @@ TEST(Schedules, DifferInCostNotInValidity) {
             Exploration exploration(
                 task_of(problem),
                 {.algorithm = "hoeffding", .seed = 1, .schedule = parse_schedule(schedule)});
-            exploration.run(system, {.episodes = 4000});
+            exploration.run(system, {.episodes = support::episodes(4000)});
             EXPECT_LE(exploration.explorer().replans(), exploration.explorer().replan_bound()) << schedule;
             const AuditResult result = audit(exploration.best(), truth, {.rewards = 30, .climb_steps = 10});
             EXPECT_EQ(result.violations, 0) << schedule;

@@ -52,7 +52,6 @@ public:
 
     /// Of every set the inverse factor of the weighted metric.
     std::vector<Matrix> metrics(std::span<const WeightedStatistics> statistics) const;
-    double regularisation() const noexcept { return regularisation_; }
 
 private:
     /// At least the largest |x| / sigma of the rows, by the widths of their pairs.
