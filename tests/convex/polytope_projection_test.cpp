@@ -8,6 +8,7 @@
 #include "alidade/convex/projection.hpp"
 #include "alidade/error.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
+#include "alidade/problem/families/hard.hpp"
 #include "support/effort.hpp"
 #include "support/exact_projection.hpp"
 #include "support/metrics.hpp"
@@ -243,7 +244,7 @@ Vector onto_cross_polytope(const Vector& x, double bound) {
 TEST(PolytopeProjection, OfTheHardInstanceIsThatOntoACrossPolytope) {
     for (const Index d : {5, 8})
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
-            const support::HardInstance hard(d, 6, 1e4);
+            const detail::HardLine hard(d, 6, 1e4);
             const FeatureMap features = hard.map(100);
             const ParameterSet parameters = ParameterSet::of(features);
             ASSERT_EQ(parameters.kind(), ParameterSetKind::polytope);
@@ -261,7 +262,7 @@ TEST(PolytopeProjection, OfTheHardInstanceIsThatOntoACrossPolytope) {
 }
 
 TEST(PolytopeProjection, OfTheHardInstanceIsWellDefinedInAnyMetric) {
-    const support::HardInstance hard(6, 6, 1e4);
+    const detail::HardLine hard(6, 6, 1e4);
     const FeatureMap features = hard.map(2);
     const ParameterSet parameters = ParameterSet::of(features);
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -272,7 +273,7 @@ TEST(PolytopeProjection, OfTheHardInstanceIsWellDefinedInAnyMetric) {
         const Projection projection = project(parameters, estimate, factor);
         expect_well_defined(features, projection.weights);
         for (Index corner = 0; corner < 32; ++corner) {
-            const Vector truth = hard.truth(corner);
+            const Vector truth = hard.weights(corner);
             ASSERT_TRUE(parameters.contains(truth));
             const Vector member = parameters.space().coordinates(truth);
             const double far = (factor.transpose() * (member - estimate)).squaredNorm();
@@ -334,7 +335,7 @@ TEST(PolytopeProjection, FindsContradictionsOfSeveralEntriesAtOnce) {
 }
 
 TEST(PolytopeProjection, KeepsTheFailureOfTheConfidenceEventApart) {
-    const support::HardInstance hard(4, 5, 1e3);
+    const detail::HardLine hard(4, 5, 1e3);
     const ParameterSet parameters = ParameterSet::of(hard.map(2));
     detail::RidgeStatistics statistics(3);
     detail::RidgeEstimate estimate = detail::solve_ridge(statistics, 1.0);

@@ -9,6 +9,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/likelihood_source.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/problem/families/hard.hpp"
 #include "support/signed_features.hpp"
 
 namespace alidade::explorer_test {
@@ -116,7 +117,7 @@ TEST(Explorer, RefusesWhatCannotBeHad) {
     };
     const Task task = task_of(make_builtin(garnet));
     Task signed_task = task;
-    signed_task.features = std::make_shared<const FeatureMap>(support::HardInstance(3, 4, 2000).map(1.5));
+    signed_task.features = std::make_shared<const FeatureMap>(detail::HardLine(3, 4, 2000).map(1.5));
     refused(signed_task, "hoeffding", "regression,likelihood");
     refused(signed_task, "likelihood", "");
     const char* const paper = "regression?constants=paper&episodes=100";

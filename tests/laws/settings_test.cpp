@@ -10,6 +10,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/problem/families/hard.hpp"
 #include "alidade/problem/initial_step.hpp"
 #include "support/effort.hpp"
 #include "support/pinned_failures.hpp"
@@ -44,11 +45,11 @@ void try_once(const Problem& problem, std::uint64_t seed, const char* algorithm,
 }
 
 Problem hard_problem(Index d, Index horizon, std::uint64_t seed) {
-    const support::HardInstance hard(d, horizon, 2000);
+    const detail::HardLine hard(d, horizon, 2000);
     Stream random = support::test_stream(seed, 31);
     Matrix truth(horizon, d);
     for (Index h = 0; h < horizon; ++h)
-        truth.row(h) = hard.truth(sample_index(random, Index{1} << (d - 1))).transpose();
+        truth.row(h) = hard.weights(sample_index(random, Index{1} << (d - 1))).transpose();
     ProblemDescription parts;
     parts.name = "hard";
     parts.features = std::make_shared<const FeatureMap>(hard.map(1.5));

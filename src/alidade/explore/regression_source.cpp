@@ -5,6 +5,7 @@
 
 #include "alidade/error.hpp"
 #include "planning_pass.hpp"
+#include "value_rows.hpp"
 
 namespace alidade::detail {
 

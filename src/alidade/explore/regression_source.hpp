@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -98,21 +97,6 @@ private:
     bool due_ = true;
     bool widths_current_ = false;  // widths_ are those of statistics_
 };
-
-/// One row of a value-targeted regression, repeated: all visits of a pair in a batch share V in {0,1}.
-struct ValueRow {
-    Index set = 0, pair = 0;
-    std::span<const double> feature;  ///< psi_V, in the coordinates of the regression
-    std::int64_t visits = 0;
-    double residuals = 0;  ///< sum over them of V(s') less what the centre predicts
-};
-
-/// The V of every set and pair, by successors.
-using ValueOf = std::function<bool(Index set, Index pair, Index successor)>;
-
-/// Calls visit(row) for every pair that a batch has visited at a learned step.
-void visit_value_rows(const Task& task, const TangentFeatures& coordinates, const Counts& batch,
-                      const ValueOf& value, const std::function<void(const ValueRow&)>& visit);
 
 /// The knowledge that solved regressions and widths support: model and certificate. Throws InvalidArgument
 /// unless the regression was made for the task.

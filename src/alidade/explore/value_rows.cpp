@@ -1,4 +1,6 @@
-#include "regression_source.hpp"
+#include "value_rows.hpp"
+
+#include <vector>
 
 namespace alidade::detail {
 

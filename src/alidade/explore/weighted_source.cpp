@@ -7,6 +7,7 @@
 #include "alidade/error.hpp"
 #include "handed_over.hpp"
 #include "record_field.hpp"
+#include "value_rows.hpp"
 
 namespace alidade::detail {
 

@@ -66,6 +66,19 @@ std::vector<Row> rows_of(const Facts& facts, const Transitions& seen, Index set)
     return rows;
 }
 
+Real regularisation(const Facts& facts) {
+    return facts.setting.base_models || facts.reach <= 0 ? 0.25L : 0.25L / (facts.reach * facts.reach);
+}
+
+// Convex, so a vertex has the most; and never more than without data.
+Real bias(const Facts& facts, const Square& factor, Real lambda) {
+    const Real prior = std::sqrt(lambda) * facts.reach;
+    if (!facts.setting.base_models) return prior;
+    Real vertex = 0;
+    for (const Numbers& corner : facts.corners) vertex = std::max(vertex, norm(forward(factor, corner)));
+    return std::min(prior, lambda * vertex);
+}
+
 // Rows in R^d are rows in tangent coordinates, too: x = N' phi_V and y = V(s') - theta_0 . phi_V. So whatever
 // coordinates the run regressed in, G and b of these follow. Lambda = lambda I + G, lambda = 1/4 in units in
 // which |zeta| <= 1, centre Lambda^-1 b, and
@@ -89,22 +102,14 @@ Ball regression_ball(const Facts& facts, const Regression& regression, Index set
                         precision(k, l) += basis[at(k * q + i)] * gram(i, j) * basis[at(l * q + j)];
         moment = facts.reduced(moment);
     }
-    const Real lambda =
-        facts.setting.base_models || facts.reach <= 0 ? 0.25L : 0.25L / (facts.reach * facts.reach);
+    const Real lambda = regularisation(facts);
     for (Index i = 0; i < p; ++i) precision(i, i) += lambda;
     Ball ball{{}, factor_of(precision)};
     ball.centre = solve(ball.factor, moment);
-    // |lambda zeta| in the dual metric: convex, so a vertex has the most; and never more than without data.
-    Real bias = std::sqrt(lambda) * facts.reach;
-    if (facts.setting.base_models) {
-        Real vertex = 0;
-        for (const Numbers& corner : facts.corners)
-            vertex = std::max(vertex, norm(forward(ball.factor, corner)));
-        bias = std::min(bias, lambda * vertex);
-    }
     const Real growth = log_determinant(ball.factor) - static_cast<Real>(p) * std::log(lambda);
     ball.radius =
-        std::sqrt(std::max<Real>(0, growth) + 2 * std::log(1 / failure)) / 2 + bias +
+        std::sqrt(std::max<Real>(0, growth) + 2 * std::log(1 / failure)) / 2 +
+        bias(facts, ball.factor, lambda) +
         facts.setting.misspecification * std::sqrt(static_cast<Real>(regression.observations[at(set)]));
     return ball;
 }

@@ -53,6 +53,10 @@ std::vector<Row> rows_of(const Facts& facts, const Transitions& seen, Index set)
 /// The data leave no weights possible: the confidence event has failed.
 struct Contradicted {};
 
+/// lambda of the plain regression: 1/4 in units in which |zeta| <= 1.
+Real regularisation(const Facts& facts);
+/// |lambda zeta| in the dual metric of L L', at most.
+Real bias(const Facts& facts, const Square& factor, Real lambda);
 /// [docs/algorithms/hoeffding.md, Theorem 1] the ball of the regression of one set, with its share of delta.
 Ball regression_ball(const Facts& facts, const Regression& regression, Index set, Real failure);
 /// [docs/algorithms/bernstein.md, Theorem 1] the ball of the weighted rows of one set, with its share of

@@ -32,7 +32,7 @@ Real noise_radius(Index dimension, Real growth, Real leverage, Real failure) {
 // |eta| is more than its pair's width in Z over the least sigma^2 of its rows.
 std::optional<Ball> weighted_ball(const Facts& facts, const Weighted& weighted, Index set, Real failure) {
     const Index p = facts.p;
-    const Real lambda = facts.setting.base_models || facts.reach <= 0 ? 1 : 1 / (facts.reach * facts.reach);
+    const Real lambda = 4 * regularisation(facts);
     Square precision(p);
     Numbers moment;
     for (Index i = 0; i < p; ++i) {
@@ -54,15 +54,8 @@ std::optional<Ball> weighted_ball(const Facts& facts, const Weighted& weighted, 
     const Real growth = log_determinant(ball.factor) - static_cast<Real>(p) * std::log(lambda);
     const Real noise = noise_radius(p, std::max<Real>(0, growth), leverage, failure);
     if (noise == infinity) return std::nullopt;
-    Real bias = std::sqrt(lambda) * facts.reach;
-    if (facts.setting.base_models) {
-        Real vertex = 0;
-        for (const Numbers& corner : facts.corners)
-            vertex = std::max(vertex, norm(forward(ball.factor, corner)));
-        bias = std::min(bias, lambda * vertex);
-    }
-    ball.radius =
-        noise + bias + facts.setting.misspecification * std::sqrt(Real{weighted.inverse_variances[at(set)]});
+    ball.radius = noise + bias(facts, ball.factor, lambda) +
+                  facts.setting.misspecification * std::sqrt(Real{weighted.inverse_variances[at(set)]});
     return ball;
 }
 
