@@ -31,15 +31,20 @@ def garnet(states, actions, features, horizon, successors, concentration, seed):
             f"&successors={successors}&concentration={concentration}&seed={seed}")
 
 
-def explore(tool, problem, *flags):
-    """The result of one `alidade explore`, whose run is thrown away. One thread: runs go side by side."""
-    with tempfile.TemporaryDirectory() as scratch:
-        command = [tool, "explore", problem, "-o", Path(scratch) / "run", "--threads", 1, "--quiet", "--json",
-                   *flags]
-        done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE)
+def explore_in(tool, problem, run, *flags):
+    """The result of one `alidade explore` in the folder `run`, which is resumed if it is there. One thread: runs go
+    side by side."""
+    command = [tool, "explore", problem, "-o", run, "--threads", 1, "--quiet", "--json", *flags]
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE)
     if done.returncode not in (0, SPENT):
         raise SystemExit(f"exit code {done.returncode}: {' '.join(str(part) for part in command)}")
     return json.loads(done.stdout)
+
+
+def explore(tool, problem, *flags):
+    """The same, and the run is thrown away."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return explore_in(tool, problem, Path(scratch) / "run", *flags)
 
 
 def episodes_to(tool, problem, target, *flags, budget=10**12):
