@@ -101,7 +101,7 @@ namespace {
 void describe_method(const RunOptions& options, ordered_json& object) {
     object["algorithm"] = options.algorithm;
     const auto planned = planned_episodes(options);
-    object["constants"] = planned ? "paper" : "sharp";
+    object["constants"] = constants_of(options);
     if (planned) object["planned_episodes"] = *planned;
     // Only where they are not the algorithm's own, or not as by default.
     const Request algorithm = parse_request(options.algorithm, options.algorithm);

@@ -34,39 +34,65 @@ struct ExploreArguments {
 const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
                            "alidade explore --help lists the flags and what they take"};
 
-/// The budget: the flag, the problem's, or the default; for the paper's constants with a target alone, what
-/// Theorem 1 asks for [design decision 4].
-std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, double delta, bool paper) {
+/// The constants that a source was asked for; "sharp" where nothing is said.
+std::string constants_of(const Request& source) {
+    const auto constants = source.given.find("constants");
+    return constants == source.given.end() ? "sharp" : constants->second;
+}
+
+/// The source whose constants are a theorem's, and so are told the number of episodes beforehand; none if
+/// there is no such.
+const Request* planned_source(const std::vector<Request>& sources) {
+    const auto place =
+        std::ranges::find_if(sources, [](const Request& source) { return constants_of(source) != "sharp"; });
+    return place == sources.end() ? nullptr : &*place;
+}
+
+/// What the theorem behind such a source asks for: Theorem 1 for the regression of Algorithm 1, Theorem 2 as
+/// repaired for those of Algorithm 2.
+double theorem_episodes(const Request& source, const BoundSetting& setting, double target) {
+    if (source.name == "regression") return hoeffding_episodes(setting, target);
+    return bernstein_episodes(
+        setting, target, constants_of(source) == "paper" ? BernsteinRadii::printed : BernsteinRadii::safe);
+}
+
+/// The budget: the flag, the problem's, or the default; for a theorem's constants with a target alone, what
+/// the theorem asks for [design decision 4].
+std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, double delta,
+                       const std::vector<Request>& sources) {
     if (!given.episodes.empty()) return parse_count(given.episodes, "--episodes", 1, most_episodes);
     if (problem.target().episodes) return *problem.target().episodes;
     const auto target = given.target ? given.target : problem.target().epsilon;
-    if (!paper || !target) return default_episodes;
+    const Request* planned = planned_source(sources);
+    if (!planned || !target) return default_episodes;
     const bool base_models = problem.features().kind() == FeatureKind::base_models;
     const Index d = problem.features().features();
     const double norm = base_models ? base_model_norm_bound(d) : problem.features().norm_bound();
-    const double episodes = hoeffding_episodes({d, problem.shape().horizon, norm, delta}, *target);
+    const double episodes = theorem_episodes(*planned, {d, problem.shape().horizon, norm, delta}, *target);
     if (episodes <= static_cast<double>(most_episodes)) return static_cast<std::int64_t>(std::ceil(episodes));
     throw UserError(
-        fmt::format("Theorem 1 asks for {:.3g} episodes; a run can count {}", episodes, most_episodes),
-        {"--constants paper with a target and no budget", "such a run would never end",
+        fmt::format("Theorem {} asks for {:.3g} episodes; a run can count {}",
+                    planned->name == "regression" ? 1 : 2, episodes, most_episodes),
+        {fmt::format("--constants {} with a target and no budget", constants_of(*planned)),
+         "such a run would never end",
          "--episodes 1e9, to see what the printed constants give after so many; or a larger --target"});
 }
 
 /// The confidence sets asked for, --constants among their parameters.
 std::vector<Request> sources_of(const ExploreArguments& given) {
-    const bool paper = given.constants == "paper";
-    expects(paper || given.constants.empty() || given.constants == "sharp",
-            "--constants is '{}'; must be sharp or paper", given.constants);
-    expects(!paper || given.confidence.empty(),
-            "--constants paper is short for --confidence 'regression?constants=paper'; --confidence is '{}'",
-            given.confidence);
-    if (paper) return {{"regression", {{"constants", "paper"}}}};
-    return given.confidence.empty() ? std::vector<Request>{} : canonical_sources(given.confidence);
-}
-
-bool has_paper_constants(const Request& source) {
-    const auto constants = source.given.find("constants");
-    return constants != source.given.end() && constants->second == "paper";
+    const std::string& constants = given.constants;
+    expects(constants.empty() || constants == "sharp" || constants == "paper" || constants == "safe",
+            "--constants is '{}'; must be sharp, paper or safe", constants);
+    if (constants.empty() || constants == "sharp")
+        return given.confidence.empty() ? std::vector<Request>{} : canonical_sources(given.confidence);
+    // Algorithm 1 has no others than the printed ones.
+    const bool second =
+        constants == "safe" || parse_request(given.algorithm, given.algorithm).name == "bernstein";
+    const std::string source = second ? "bernstein" : "regression";
+    expects(given.confidence.empty(),
+            "--constants {} is short for --confidence '{}?constants={}'; --confidence is '{}'", constants,
+            source, constants, given.confidence);
+    return {{source, {{"constants", constants}}}};
 }
 
 RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
@@ -78,10 +104,12 @@ RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
         ExplorerOptions wanted{.algorithm = given.algorithm};
         std::vector<Request> sources = sources_of(given);
         for (Request& source : sources) {
-            if (!has_paper_constants(source)) continue;
-            // The paper's radius is told the number of episodes beforehand.
-            source.given.emplace("episodes", std::to_string(budget_of(given, problem, options.delta, true)));
-            if (wanted.algorithm.empty()) wanted.algorithm = "hoeffding";
+            if (constants_of(source) == "sharp") continue;
+            // The paper's radii are told the number of episodes beforehand.
+            source.given.emplace("episodes",
+                                 std::to_string(budget_of(given, problem, options.delta, sources)));
+            if (wanted.algorithm.empty())
+                wanted.algorithm = source.name == "regression" ? "hoeffding" : "bernstein";
         }
         if (!sources.empty()) wanted.confidence = to_string(sources);
         wanted = canonical(wanted, task_of(problem));
@@ -97,7 +125,7 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
     require_fit_level(given.fit.level);
     goal.fit = given.fit;
     goal.target = given.target ? given.target : problem.target().epsilon;
-    goal.episodes = budget_of(given, problem, options.delta, planned_episodes(options).has_value());
+    goal.episodes = budget_of(given, problem, options.delta, parse_requests(options.confidence));
     if (goal.target && !(*goal.target > 0 && std::isfinite(*goal.target)))
         throw UserError(fmt::format("--target is {}; must be greater than 0", *goal.target),
                         {"the command line", "no finite number of episodes gives a certificate of 0 or less",
@@ -221,9 +249,10 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--confidence", given->confidence,
                         "Sets that the certificate rests on, of " + names_of(set_sources()) +
                             ", with commas between, sharing delta [the algorithm's own]");
-    command->add_option("--constants", given->constants,
-                        "sharp, or paper: as printed, errata mended; short for --confidence "
-                        "'regression?constants=paper' [sharp]");
+    command->add_option(
+        "--constants", given->constants,
+        "sharp; paper: as printed, errata mended; safe: as Algorithm 2's proof needs; short for "
+        "--confidence 'regression?constants=paper', or 'bernstein?constants=...' [sharp]");
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");

@@ -83,6 +83,13 @@ std::optional<std::int64_t> planned_episodes(const RunOptions& options) {
     return std::nullopt;
 }
 
+std::string constants_of(const RunOptions& options) {
+    for (const Request& source : parse_requests(options.confidence))
+        if (const auto asked = source.given.find("constants"); asked != source.given.end())
+            return asked->second;
+    return "sharp";
+}
+
 LoadedRun load_run(const Run& run, Threads threads) {
     const std::string folder = run.folder().string();
     auto loaded = explaining_run(folder, reading_use(), [&] { return run.load(threads); });

@@ -27,6 +27,8 @@ LoadedRun load_run(const Run& store, Threads threads);
 
 /// The episodes that the paper's constants are told beforehand; none of a run with other constants.
 std::optional<std::int64_t> planned_episodes(const RunOptions& options);
+/// Whose constants a run's sets have: "sharp", "paper" or "safe".
+std::string constants_of(const RunOptions& options);
 
 /// The probability that bounds may fail: the flag, the problem's, or 0.1. Throws UserError unless it lies
 /// strictly between 0 and 1.

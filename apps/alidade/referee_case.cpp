@@ -60,6 +60,10 @@ referee::Evidence evidence_of(const Snapshot& record, std::initializer_list<std:
         const auto* predicted = find(record.numbers, prefix + "predicted");
         if (episodes == nullptr || episodes->size() != 1) continue;
         if (const auto sums = sums_of(record, prefix, centred, episodes->front())) evidence.regression = sums;
+        // Of the five regressions of Algorithm 2 the third is a plain one, on squares of values: it is enough
+        // to confirm what the others' far larger radii give.
+        if (const auto sums = sums_of(record, prefix + "rows3.", false, episodes->front()))
+            evidence.regression = sums;
         const auto* inverse = find(record.numbers, prefix + "inverse_variances");
         const auto* least = find(record.numbers, prefix + "least_variances");
         const auto coarse = sums_of(record, prefix + "coarse.", true, episodes->front());
@@ -84,10 +88,12 @@ referee::Case referee_case(const Problem& problem, double delta, const RunCheckp
     given.whole_episodes = result.stopped != stopped_at_logs && !checkpoint.contradiction;
     // The paper's regression has no centre, and its certificate a name of its own.
     const bool paper = result.method == "printed";
-    given.evidence = evidence_of(result.evidence, {"", "regression.", "weighted.", "likelihood."}, !paper);
+    given.evidence =
+        evidence_of(result.evidence, {"", "regression.", "weighted.", "bernstein.", "likelihood."}, !paper);
     expects(given.evidence.regression || given.evidence.weighted || given.evidence.likelihood,
             "the stored evidence is of no known kind");
-    given.latest = evidence_of(checkpoint.memory, {"regression.", "weighted.", "likelihood."}, !paper);
+    given.latest =
+        evidence_of(checkpoint.memory, {"regression.", "weighted.", "bernstein.", "likelihood."}, !paper);
     given.episodes = result.episodes;
     const Index sets = problem.homogeneous() ? std::min<Index>(1, problem.shape().horizon - 1)
                                              : problem.shape().learned_steps();

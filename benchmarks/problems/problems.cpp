@@ -91,6 +91,18 @@ void schedules() {
          static_cast<double>(doubling.replans), "policies");
 }
 
+/// Algorithm 2 searches policies and rewards where Algorithm 1 makes one pass.
+void searching() {
+    const auto milliseconds = [](const char* algorithm) {
+        const Outcome outcome =
+            explore("builtin:garnet?states=10&actions=3&features=6&horizon=8&successors=10&seed=11",
+                    algorithm, "growth=0.1", 10'000);
+        return 1000 * outcome.timings.plan / static_cast<double>(outcome.replans);
+    };
+    line("a new policy at (10,3,6,8,10): bernstein / hoeffding", milliseconds("bernstein"),
+         milliseconds("hoeffding"), "ms");
+}
+
 void exploration() {
     for (const auto& [name, uri] :
          {std::pair<std::string, std::string>{"lock",
@@ -244,6 +256,7 @@ int main() {
     alidade::fisher_planning();
     alidade::recursions();
     alidade::schedules();
+    alidade::searching();
     alidade::exploration();
     alidade::threads();
 }

@@ -34,6 +34,26 @@ TEST(WeightedRegression, BoundsVariancesByTheCoarseSet) {
     EXPECT_EQ(variance(1, 1 - 1e-6, 0), 1.0 / 2000);
 }
 
+// Any V in [0,1]: the largest mean of (V - c)^2 that the coarse set leaves possible, and never above 1/4.
+TEST(WeightedRegression, BoundsVariancesOfAnyValue) {
+    const auto variance = [](double one, double other, double zeta, double centre) {
+        const SharedFeatures features = coins(one, other);
+        const detail::WeightedRegression regression({features, 2, false, zeta, 0.1});
+        const auto solved =
+            regression.coarse().solve(std::vector{detail::RidgeStatistics(regression.coarse().dimension())});
+        // V is 1 at the first successor and 0.4 at the second.
+        const std::vector<double> square{(1 - centre) * (1 - centre), (0.4 - centre) * (0.4 - centre)};
+        const Vector phi = features->phi_value(0, square);
+        return regression.variance_about(solved.front().set, {phi.data(), 2});
+    };
+    // 0.3 * 0.49 + 0.7 * 0.01 about 0.3 is more than the variance, 0.36 * 0.21; about the mean it is that.
+    EXPECT_NEAR(variance(0.1, 0.3, 0, 0.3), 0.3 * 0.49 + 0.7 * 0.01, 1e-9);
+    EXPECT_NEAR(variance(0.3, 0.3, 0, 0.58), 0.36 * 0.21, 1e-9);
+    EXPECT_NEAR(variance(0.3, 0.3, 0.02, 0.58), 0.36 * 0.21 + 0.02, 1e-9);
+    EXPECT_EQ(variance(0.1, 0.9, 0, 0), 0.25);
+    EXPECT_EQ(variance(0, 0, 0, 0.4), 1.0 / 2000);
+}
+
 TEST(WeightedStatistics, AddRowsDividedByTheirDeviation) {
     detail::WeightedStatistics statistics(2, 3);
     const std::vector<double> x{1, -2};

@@ -113,7 +113,7 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
 // Each extension may cut a batch short and so add a policy; written down and read back in between.
 TEST(Exploration, KeepsWithinItsBoundOnPoliciesHoweverOftenItIsExtended) {
     Stream random(3, Purpose::instance, 0, 0);
-    for (const char* name : {"hoeffding", "likelihood", "uniform"})
+    for (const char* name : {"hoeffding", "likelihood", "bernstein", "uniform"})
         for (const char* schedule : {"every", "doubling", "growth=0.1", "growth=2"}) {
             const ExplorerOptions options{.seed = 4, .schedule = parse_schedule(schedule)};
             auto run = std::make_unique<Trial>(options, garnet, name);

@@ -24,7 +24,9 @@ protected:
         return {.algorithm = std::get<0>(GetParam()),
                 .confidence = std::get<1>(GetParam()),
                 .delta = 0.1,
-                .seed = 2};
+                .seed = 2,
+                // A search takes longer than a pass: it is made less often.
+                .schedule = {.growth = std::get<0>(GetParam()) == "bernstein" ? 0.5 : 0.1}};
     }
 
     const Problem problem_ = make_builtin(garnet);
@@ -61,10 +63,11 @@ TEST_P(EveryConfidence, GoesOnFromItsMemoryAsIfNeverStopped) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryConfidence,
-                         testing::Combine(testing::Values("likelihood", "hoeffding", "uniform"),
+                         testing::Combine(testing::Values("likelihood", "hoeffding", "bernstein", "uniform"),
                                           testing::Values("", "regression", "weighted", "likelihood",
                                                           "regression,likelihood", "weighted,likelihood",
-                                                          "regression,weighted,likelihood")),
+                                                          "regression,weighted,likelihood",
+                                                          "bernstein,likelihood")),
                          [](const auto& entry) {
                              std::string name =
                                  std::get<0>(entry.param) + "_" +

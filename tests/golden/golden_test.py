@@ -54,6 +54,15 @@ def cases():
         for folder in ("misspecified", "signed"):
             found[f"{folder}, {algorithm}"] = folder, ["--algorithm", algorithm]
             found[f"{folder}, {algorithm}, sets weighted"] = folder, ["--algorithm", algorithm, "--confidence", "weighted"]
+    search = ["--algorithm", "bernstein", "--replan", "growth=0.5"]
+    for constants in ("sharp", "paper", "safe"):
+        found[f"garnet, bernstein, {constants}"] = GARNET, [*search, "--constants", constants]
+    for sets in ("bernstein?argmax=joint&starts=2", "bernstein?constants=safe&episodes=2000&output=argmax", "likelihood",
+                 "bernstein,likelihood"):
+        found[f"garnet, bernstein, sets {sets}"] = GARNET, [*search, "--confidence", sets]
+    for folder in ("start-law", "homogeneous", "misspecified", "signed"):
+        found[f"{folder}, bernstein"] = folder, search
+        found[f"{folder}, bernstein, safe"] = folder, [*search, "--constants", "safe"]
     for bonus in ("gain", "leverage", "none"):
         found[f"garnet, likelihood, bonus {bonus}"] = GARNET, ["--algorithm", f"likelihood?bonus={bonus}"]
     found["garnet, likelihood, prequential"] = GARNET, ["--confidence", "likelihood?prequential=true"]

@@ -32,6 +32,11 @@ Problem make_problem(const std::string& uri) {
     return make_builtin(uri);
 }
 
+/// A search over policies and rewards takes longer than a pass over pairs: it is made less often.
+ExplorerOptions options_of(const std::string& name, std::uint64_t seed = 0) {
+    return {.algorithm = name, .seed = seed, .schedule = {.growth = name == "bernstein" ? 1.0 : 0.1}};
+}
+
 std::vector<std::string> problems() {
     std::vector<std::string> uris;
     for (const Family& family : families()) uris.push_back("builtin:" + family.name);
@@ -51,7 +56,7 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     }
     const MixtureModel truth = problem.true_model();
     CountSplittingDeployer system(truth, 3);
-    Exploration exploration(task_of(problem), {.algorithm = name, .seed = 3});
+    Exploration exploration(task_of(problem), options_of(name, 3));
     for (const int episodes : {support::episodes(100, 40), support::episodes(3000)}) {
         exploration.run(system, {.episodes = episodes});
         const Knowledge& best = exploration.best();
@@ -85,7 +90,7 @@ TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
         return;
     }
     CountSplittingDeployer system(problem.true_model(), 1);
-    Exploration exploration(task_of(problem), {.algorithm = name});
+    Exploration exploration(task_of(problem), options_of(name));
     exploration.run(system, {.episodes = 100});
     const double early = exploration.best().certificate.candidates.back().second;
     const std::int64_t enough = name == "uniform" && uri == "builtin:lock" ? 3'000'000 : 30'000;
@@ -104,7 +109,7 @@ TEST(AnyExplorer, HasNothingToLearnFromOneBaseModel) {
     const Problem problem = make_builtin("builtin:garnet?features=1");
     for (const std::string& name : algorithms()) {
         CountSplittingDeployer system(problem.true_model(), 1);
-        Exploration exploration(task_of(problem), {.algorithm = name});
+        Exploration exploration(task_of(problem), options_of(name));
         for (const std::int64_t episodes : {100, 3000}) {
             exploration.run(system, {.episodes = episodes});
             for (const auto& [candidate, bound] : exploration.best().certificate.candidates)

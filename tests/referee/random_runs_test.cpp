@@ -24,23 +24,23 @@ std::string random_problem(std::uint64_t seed) {
 // referee that is needlessly loose anywhere. Nothing is random once the seeds are fixed.
 TEST(RefereeOnRandomRuns, AgreesWithEveryCertificate) {
     std::map<std::string, int> methods;
-    const char* const algorithms[] = {"likelihood", "hoeffding", "uniform",   "likelihood",
-                                      "hoeffding",  "uniform",   "likelihood"};
+    const char* const algorithms[] = {"likelihood", "hoeffding", "uniform",    "likelihood",
+                                      "hoeffding",  "uniform",   "likelihood", "bernstein"};
     const char* const confidence[] = {
-        "", "", "", "regression,likelihood", "likelihood", "weighted", "weighted,likelihood"};
+        "", "", "", "regression,likelihood", "likelihood", "weighted", "weighted,likelihood", ""};
     const std::int64_t episodes[] = {1, 10, 100, 1000, 10000, 300000};
     const auto runs = static_cast<std::uint64_t>(support::repetitions(200));
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
         const Problem problem = make_builtin(random_problem(seed));
         const referee::Case given = referee_cases::explored(
-            problem, algorithms[seed % 7], confidence[seed % 7], episodes[seed / 7 % 6], seed);
+            problem, algorithms[seed % 8], confidence[seed % 8], episodes[seed / 8 % 6], seed);
         const auto findings = referee::examine(given);
         EXPECT_TRUE(referee::all_confirmed(findings))
-            << random_problem(seed) << ", " << algorithms[seed % 7] << ", " << confidence[seed % 7] << "\n"
+            << random_problem(seed) << ", " << algorithms[seed % 8] << ", " << confidence[seed % 8] << "\n"
             << referee_cases::complaints(findings);
         // Nor are the library's numbers larger than they need be, but for the search in `ltv` and its rounds.
         for (const referee::Finding& each : findings)
-            if (each.found && *each.found > 1e-3 && each.what != "ltv") {
+            if (each.found && *each.found > 1e-3 && each.what != "ltv" && each.what != "relaxation") {
                 EXPECT_LE(*each.reported, *each.found * 1.05) << each.what << " of seed " << seed;
             }
         ++methods[given.method];
@@ -69,6 +69,12 @@ TEST(RefereeOnOtherRuns, AgreesWithEveryCertificate) {
              {"builtin:reservoir", "uniform", "weighted", 3000},
              {"builtin:hard?features=3&horizon=5", "uniform", "weighted", 1'000'000},
              {"builtin:hard?features=4&horizon=4", "hoeffding", "", 10'000},
+             {"builtin:hard?features=3&horizon=4", "bernstein", "", 10'000},
+             {"builtin:chain", "bernstein", "bernstein?constants=paper&episodes=1000", 1000},
+             {"builtin:lock?variant=reset", "bernstein", "bernstein?constants=safe&episodes=10000000000",
+              10'000'000'000},
+             {"builtin:chain?states=4&horizon=4", "bernstein",
+              "bernstein?constants=safe&episodes=100000000&output=argmax", 100'000'000},
              {"builtin:chain", "hoeffding", "regression?constants=paper&episodes=1000", 1000}}) {
         // As many as that are a thousand certificates on the way.
         const std::int64_t episodes =

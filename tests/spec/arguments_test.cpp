@@ -45,6 +45,8 @@ TEST(RequestArguments, RefusalsStartWithWhatWasAskedFor) {
     EXPECT_TRUE(
         refusal({{"dept", "3"}}).starts_with("planner rollout has no parameter 'dept' (did you mean"));
     EXPECT_EQ(refusal({{"depth", "9"}}), "accepted");
+    parameters.clear();
+    EXPECT_EQ(refusal({{"depth", "9"}}), "planner rollout has no parameter 'depth'; it takes none");
 }
 
 }  // namespace

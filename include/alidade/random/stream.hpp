@@ -17,6 +17,7 @@ enum class Purpose : std::uint64_t {
     aggregation = 8,  ///< draws that turn simulators into base kernels
     tree_search = 9,  ///< episodes drawn by a planner
     reward = 10,      ///< random rewards that are asked for by name
+    starts = 11,      ///< where searches over policies and rewards begin
 };
 
 /// One block of Philox4x64-10: four words for a counter and a key.

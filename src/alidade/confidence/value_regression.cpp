@@ -34,8 +34,8 @@ double regularisation_of(const ParameterSet& parameters, const FeatureMap& featu
     return 1 / std::pow(static_cast<double>(horizon) * norm, 2);
 }
 
-/// No |psi_V| with V in [0,1] is larger: the sum of the successors' norms, or half of it where they sum to
-/// zero.
+}  // namespace
+
 double largest_feature(const FeatureMap& features, const TangentFeatures& tangent) {
     const Index p = tangent.space.dimension();
     double largest = 0;
@@ -47,8 +47,6 @@ double largest_feature(const FeatureMap& features, const TangentFeatures& tangen
     }
     return largest;
 }
-
-}  // namespace
 
 double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinates,
                    const RidgeEstimate& estimate, double regularisation) {
@@ -167,31 +165,36 @@ RegressionSet ValueRegression::solve(const RidgeStatistics& statistics) const {
             about};
 }
 
-/// The ball in R^d cut with the affine hull theta_0 + N zeta is a ball in the metric N' Lambda N about the
-/// regression's solution there; its own radius would be smaller by what the cut is off the centre, which is
-/// not taken. The projection onto the parameters is that of R^d, for they lie in the hull.
 RegressionSet ValueRegression::slice(const RidgeStatistics& statistics, const RidgeEstimate& estimate,
                                      double radius) const {
-    const TangentSpace& hull = parameters_.space();
-    const Vector offset = hull.centre - features_.space.centre;
+    const bool projected = !constants_.paper && constants_.sharpenings.projection;
+    ConfidenceSet set =
+        hull_slice(parameters_, {features_.space.centre, regularisation_, statistics, estimate}, radius,
+                   projected ? RefinedRadius::by_projection : RefinedRadius::doubled);
+    const double about = set.refined_radius();
+    Vector weights = set.weights() - features_.space.centre;
+    return {std::move(set), estimate.inverse_factor, estimate.coordinates, std::move(weights), radius, about};
+}
+
+ConfidenceSet hull_slice(const ParameterSet& parameters, const SolvedRegression& solved, double radius,
+                         RefinedRadius refined) {
+    const TangentSpace& hull = parameters.space();
+    const RidgeStatistics& statistics = solved.statistics;
+    const Vector offset = hull.centre - solved.centre;
     const Matrix gram = statistics.gram.selfadjointView<Eigen::Lower>();
     RidgeStatistics inside(hull.dimension());
     inside.gram = hull.basis.transpose() * gram * hull.basis;
-    inside.moment = hull.basis.transpose() * (statistics.moment - gram * offset - regularisation_ * offset);
+    inside.moment =
+        hull.basis.transpose() * (statistics.moment - gram * offset - solved.regularisation * offset);
     inside.observations = statistics.observations;
     const double entries = static_cast<double>(8 * hull.basis.size()) * 1e-16;
     inside.rounding = (1 + offset.norm()) * (statistics.rounding + entries * gram.trace()) +
                       entries * statistics.moment.norm();
-    const RidgeEstimate sliced = solve_ridge(inside, regularisation_);
-    const bool projected = !constants_.paper && constants_.sharpenings.projection;
+    const RidgeEstimate sliced = solve_ridge(inside, solved.regularisation);
     // Once more by each metric's error, since widths are taken in that of R^d.
     const double widened =
-        (radius + sliced.shift) * (1 + sliced.metric_error) * std::sqrt(1 + estimate.metric_error);
-    ConfidenceSet set(parameters_, sliced, widened,
-                      projected ? RefinedRadius::by_projection : RefinedRadius::doubled);
-    const double about = set.refined_radius();
-    Vector weights = set.weights() - features_.space.centre;
-    return {std::move(set), estimate.inverse_factor, estimate.coordinates, std::move(weights), radius, about};
+        (radius + sliced.shift) * (1 + sliced.metric_error) * std::sqrt(1 + solved.estimate.metric_error);
+    return ConfidenceSet(parameters, sliced, widened, refined);
 }
 
 }  // namespace alidade::detail

@@ -96,6 +96,25 @@ std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,
 double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinates,
                    const RidgeEstimate& estimate, double regularisation);
 
+/// No |psi_V| with V in [0,1] is larger: the sum of the successors' norms, or half of it where they sum to
+/// zero.
+double largest_feature(const FeatureMap& features, const TangentFeatures& tangent);
+
+/// A regression in R^d and what it was solved from.
+struct SolvedRegression {
+    const Vector& centre;  ///< the prior guess: coordinates are counted from it
+    double regularisation;
+    const RidgeStatistics& statistics;
+    const RidgeEstimate& estimate;
+};
+
+/// The ball in R^d cut with the affine hull theta_0 + N zeta is a ball in the metric N' Lambda N about the
+/// regression's solution there; its own radius would be smaller by what the cut is off the centre, which is
+/// not taken. The projection onto the parameters is that of R^d, for they lie in the hull. Throws
+/// ModelContradiction if the ball misses the parameters.
+ConfidenceSet hull_slice(const ParameterSet& parameters, const SolvedRegression& solved, double radius,
+                         RefinedRadius refined);
+
 /// The regularisation that goes with a parameter set.
 double ridge_regularisation(const ParameterSet& parameters);
 

@@ -46,6 +46,14 @@ double WeightedRegression::variance(const ConfidenceSet& coarse, std::span<const
     return std::max(least_variance, nearest * (1 - nearest) + coarse_.setting().misspecification);
 }
 
+double WeightedRegression::variance_about(const ConfidenceSet& coarse,
+                                          std::span<const double> phi_square) const {
+    // A law that is off its mixture by so much in total variation moves the mean of a square in [0,1] by as
+    // much; and no variance in [0,1] is above 1/4 (Popoviciu).
+    const double mean = coarse.range(phi_square).upper + coarse_.setting().misspecification;
+    return std::clamp(mean, least_variance, 0.25);
+}
+
 std::vector<Matrix> WeightedRegression::metrics(std::span<const WeightedStatistics> statistics) const {
     std::vector<Matrix> result;
     for (const WeightedStatistics& step : statistics)

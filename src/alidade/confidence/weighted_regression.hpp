@@ -44,6 +44,11 @@ public:
     /// leaves possible, and what the misspecification may add. Known before the transition is seen.
     double variance(const ConfidenceSet& coarse, std::span<const double> phi_v) const;
 
+    /// The same for any V in [0,1], by phi of (V - c)^2: no variance is larger than the mean of that,
+    /// whatever c in [0,1] is.
+    double variance_about(const ConfidenceSet& coarse, std::span<const double> phi_square) const;
+    double regularisation() const noexcept { return regularisation_; }
+
     /// The sets of both, one for each element of `statistics`. Throws ModelContradiction if they have no
     /// member in common.
     std::vector<ConfidenceSet> solve(std::span<const RegressionSet> coarse,

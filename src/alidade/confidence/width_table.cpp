@@ -4,63 +4,9 @@
 
 #include "../model/parallel.hpp"
 #include "alidade/error.hpp"
+#include "pair_widths.hpp"
 
 namespace alidade {
-
-namespace {
-
-/// Generators of one pair: factor^-1 psi_j, j over its successors.
-void whiten(const double* psi, Index successors, const Matrix& inverse_factor, double* generators) {
-    const Index p = inverse_factor.rows();
-    for (Index j = 0; j < successors; ++j)
-        for (Index i = 0; i < p; ++i) {
-            double sum = 0;
-            for (Index k = 0; k <= i; ++k) sum += inverse_factor(i, k) * psi[j * p + k];
-            generators[j * p + i] = sum;
-        }
-}
-
-/// Brackets pair after pair, with scratch memory. In R^d the features of a pair do not sum to zero: one more
-/// successor with minus their sum makes them, and does not change the maximum, since V and 1-V then have the
-/// same norm and one of the two leaves it out.
-class PairWidths {
-public:
-    PairWidths(const FeatureMap& features, const TangentFeatures& tangent, const WidthOptions& options)
-        : features_(features),
-          tangent_(tangent),
-          oracle_(options),
-          generators_(at((features.max_successors() + 1) * tangent.space.dimension())),
-          witness_(at(features.max_successors() + 1)) {}
-
-    WidthBracket bracket(Index pair, const Matrix& inverse_factor, std::span<std::uint8_t> witness) {
-        const Index p = tangent_.space.dimension(), m = features_.successors(pair);
-        whiten(tangent_.psi.data() + features_.first_entry(pair) * p, m, inverse_factor, generators_.data());
-        if (tangent_.centred())
-            return oracle_.bracket({std::span(generators_).first(at(m * p)), p, m}, witness);
-        for (Index i = 0; i < p; ++i) {
-            double sum = 0;
-            for (Index j = 0; j < m; ++j) sum += generators_[at(j * p + i)];
-            generators_[at(m * p + i)] = -sum;
-        }
-        const auto all = std::span(witness_).first(at(m + 1));
-        std::ranges::copy(witness, all.begin());
-        all.back() = 0;
-        const WidthBracket result =
-            oracle_.bracket({std::span(generators_).first(at((m + 1) * p)), p, m + 1}, all);
-        // Where V has the added successor, 1-V has the same norm and leaves it out.
-        for (Index j = 0; j < m; ++j) witness[at(j)] = all[at(j)] ^ all.back();
-        return result;
-    }
-
-private:
-    const FeatureMap& features_;
-    const TangentFeatures& tangent_;
-    Width oracle_;
-    std::vector<double> generators_;
-    std::vector<std::uint8_t> witness_;
-};
-
-}  // namespace
 
 WidthTable::WidthTable(Index set_count, const FeatureMap& features)
     : sets(set_count),
@@ -97,7 +43,7 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
             "the width table belongs to another problem");
     for (Index set = 0; set < table.sets; ++set) {
         const auto fill = [&](Index first_pair, Index last_pair) {
-            PairWidths widths(features, tangent, options);
+            detail::PairWidths widths(features, tangent, options);
             for (Index pair = first_pair; pair < last_pair; ++pair) {
                 const auto witness = std::span(table.witness)
                                          .subspan(at(set * table.entries + features.first_entry(pair)),

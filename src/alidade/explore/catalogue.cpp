@@ -6,6 +6,7 @@
 #include "alidade/error.hpp"
 #include "alidade/explore/behaviour.hpp"
 #include "fisher_behaviour.hpp"
+#include "joint_behaviour.hpp"
 #include "optimistic_behaviour.hpp"
 
 namespace alidade {
@@ -39,6 +40,11 @@ std::unique_ptr<Behaviour> make_optimistic(const BehaviourSetting& setting,
         arguments.text("ties") == "first" ? detail::Ties::first : detail::Ties::unclipped);
 }
 
+std::unique_ptr<Behaviour> make_joint(const BehaviourSetting& setting,
+                                      const std::shared_ptr<SetSource>& source, const RequestArguments&) {
+    return std::make_unique<detail::JointBehaviour>(setting, source_as<detail::JointSource>(source));
+}
+
 std::unique_ptr<Behaviour> make_uniform(const BehaviourSetting& setting,
                                         const std::shared_ptr<SetSource>& source, const RequestArguments&) {
     return std::make_unique<detail::UniformBehaviour>(setting, source);
@@ -62,6 +68,12 @@ const std::vector<BehaviourEntry>& behaviours() {
              "was clipped decides, or the first as printed")},
          .source = "regression",
          .make = make_optimistic},
+        {.name = "bernstein",
+         .summary = "Values of one policy and reward, weighted by variances: the paper's Algorithm 2. Its "
+                    "parameters are those of its sets, --confidence 'bernstein?argmax=joint'.",
+         .parameters = {},
+         .source = "bernstein",
+         .make = make_joint},
         {.name = "uniform",
          .summary = "Uniform random actions, the baseline; the same regression and certificate.",
          .parameters = {},

@@ -102,7 +102,9 @@ void RegressionSource::absorb(const Counts& batch) {
     const PlanningPass& frozen = pass();
     visit_value_rows(
         setting_.task, regression_.features(), batch,
-        [&](Index set, Index pair, Index successor) { return frozen.witness(set, pair, successor); },
+        [&](const RowPlace& place, Index successor) {
+            return frozen.witness(place.set, place.pair, successor) ? 1.0 : 0.0;
+        },
         [&](const ValueRow& row) {
             statistics_[at(row.set)].add(row.feature.data(), row.visits, row.residuals);
         });

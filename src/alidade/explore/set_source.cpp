@@ -6,6 +6,7 @@
 
 #include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
+#include "bernstein_source.hpp"
 #include "likelihood_source.hpp"
 #include "regression_source.hpp"
 #include "weighted_source.hpp"
@@ -22,7 +23,7 @@ std::string source_place(const SourceEntry& entry) {
 
 const std::vector<SourceEntry>& set_sources() {
     static const std::vector<SourceEntry> entries = {detail::regression_entry(), detail::weighted_entry(),
-                                                     detail::likelihood_entry()};
+                                                     detail::bernstein_entry(), detail::likelihood_entry()};
     return entries;
 }
 

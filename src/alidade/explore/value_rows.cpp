@@ -18,7 +18,7 @@ Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
     return begin;
 }
 
-/// [paper, Alg. 1 lines 6-9] with V in {0,1} instead of {0,H}: the range H-1-h multiplies the bonus, not the
+/// [paper, Alg. 1 lines 6-9] with V in [0,1] instead of [0,H]: the range H-1-h multiplies the bonus, not the
 /// feature, so that the noise is 1/2 at every step [theory §3c]. All visits of a batch share V, so n rows are
 /// one: n x x' and x times the sum of the targets, each less theta_0 . phi_V
 /// [docs/algorithms/hoeffding.md, Data are told as counts].
@@ -27,21 +27,22 @@ public:
     RowOfPair(const FeatureMap& features, const TangentFeatures& coordinates, const ValueOf& value)
         : features_(features), coordinates_(coordinates), value_(value) {}
 
-    ValueRow operator()(Index set, Index pair, const std::int64_t* seen) {
+    ValueRow operator()(const RowPlace& place, const std::int64_t* seen) {
+        const Index pair = place.pair;
         const Index p = coordinates_.space.dimension(), first = features_.first_entry(pair);
         feature_.assign(at(p), 0.0);
-        double predicted = 0;
-        std::int64_t visits = 0, hits = 0;
+        double predicted = 0, hits = 0;
+        std::int64_t visits = 0;
         for (Index j = 0; j < features_.successors(pair); ++j) {
             const Index entry = first + j;
             visits += seen[entry];
-            if (!value_(set, pair, j)) continue;
-            hits += seen[entry];
-            predicted += coordinates_.centre[at(entry)];
-            for (Index i = 0; i < p; ++i) feature_[at(i)] += coordinates_.psi[at(entry * p + i)];
+            const double value = value_(place, j);
+            if (value == 0) continue;
+            hits += value * static_cast<double>(seen[entry]);
+            predicted += value * coordinates_.centre[at(entry)];
+            for (Index i = 0; i < p; ++i) feature_[at(i)] += value * coordinates_.psi[at(entry * p + i)];
         }
-        return {set, pair, feature_, visits,
-                static_cast<double>(hits) - static_cast<double>(visits) * predicted};
+        return {place, feature_, visits, hits - static_cast<double>(visits) * predicted};
     }
 
 private:
@@ -64,7 +65,7 @@ void visit_value_rows(const Task& task, const TangentFeatures& coordinates, cons
             entry = first_nonzero(seen, entry, features.entries());
             if (entry == features.entries()) break;
             while (features.first_entry(pair + 1) <= entry) ++pair;
-            visit(row(task.homogeneous ? 0 : h, pair, seen));
+            visit(row({h, task.homogeneous ? 0 : h, pair}, seen));
             entry = features.first_entry(pair + 1);
         }
     }

@@ -8,12 +8,13 @@
 #include "handed_over.hpp"
 #include "record_field.hpp"
 #include "value_rows.hpp"
+#include "weighted_record.hpp"
 
 namespace alidade::detail {
 
 namespace {
 
-constexpr std::string_view coarse_prefix = "coarse.", rows_prefix = "rows.";
+constexpr std::string_view coarse_prefix = "coarse.";
 
 SourceSetting with_half_of_delta(SourceSetting setting) {
     setting.delta /= 2;
@@ -62,9 +63,9 @@ void WeightedSource::absorb(const Counts& batch) {
     const FeatureMap& features = *setting_.task.features;
     visit_value_rows(
         setting_.task, regression_.coarse().features(), batch,
-        [&](Index set, Index pair, Index successor) {
-            return widths_.witness[at(set * features.entries() + features.first_entry(pair) + successor)] !=
-                   0;
+        [&](const RowPlace& place, Index successor) -> double {
+            return widths_
+                .witness[at(place.set * features.entries() + features.first_entry(place.pair) + successor)];
         },
         [&](const ValueRow& row) {
             statistics_[at(row.set)].add(row.pair, row.feature, row.visits, row.residuals,
@@ -93,56 +94,23 @@ Knowledge WeightedSource::recompute(const Snapshot& evidence) const {
     return knowledge_of(coarse, read_weighted(evidence), episodes, thorough_widths(setting_.task, width_));
 }
 
-void WeightedSource::write_weighted(Snapshot& record) const {
-    auto& inverse = record.numbers["inverse_variances"];
-    auto& least = record.numbers["least_variances"];
-    std::vector<RidgeStatistics> rows;
-    for (const WeightedStatistics& step : statistics_) {
-        rows.push_back(step.rows);
-        inverse.push_back(step.inverse_variances);
-        // An infinite one, of a pair that has no row, is written as 0.
-        for (const double variance : step.least_variance)
-            least.push_back(std::isfinite(variance) ? variance : 0);
-    }
-    Snapshot weighted;
-    write_ridge_statistics(rows, weighted);
-    record.add(rows_prefix, weighted);
-    record.integers["episodes"] = {episodes()};
-}
-
 std::vector<WeightedStatistics> WeightedSource::read_weighted(const Snapshot& record) const {
-    const Index sets = regression_.coarse().sets(), pairs = setting_.task.features->pairs();
-    const auto rows = read_ridge_statistics(record.part(rows_prefix), sets, regression_.coarse().dimension());
-    const auto& inverse = field(record.numbers, "inverse_variances", at(sets));
-    const auto& least = field(record.numbers, "least_variances", at(sets * pairs));
-    std::vector<WeightedStatistics> statistics(at(sets),
-                                               WeightedStatistics(regression_.coarse().dimension(), pairs));
-    for (Index k = 0; k < sets; ++k) {
-        statistics[at(k)].rows = rows[at(k)];
-        expects(inverse[at(k)] >= 0 && std::isfinite(inverse[at(k)]),
-                "the stored sum of inverse variances is {}; must not be negative", inverse[at(k)]);
-        statistics[at(k)].inverse_variances = inverse[at(k)];
-        for (Index pair = 0; pair < pairs; ++pair) {
-            const double variance = least[at(k * pairs + pair)];
-            expects(variance == 0 || variance >= WeightedRegression::least_variance,
-                    "a stored variance is {}; must be 0, for none, or {} at least", variance,
-                    WeightedRegression::least_variance);
-            if (variance > 0) statistics[at(k)].least_variance[at(pair)] = variance;
-        }
-    }
-    return statistics;
+    return read_weighted_statistics(record, regression_.coarse().sets(), regression_.coarse().dimension(),
+                                    setting_.task.features->pairs());
 }
 
 Snapshot WeightedSource::evidence() const {
     Snapshot record;
-    write_weighted(record);
+    write_weighted_statistics(statistics_, record);
+    record.integers["episodes"] = {episodes()};
     record.add(coarse_prefix, coarse_.evidence());
     return record;
 }
 
 Snapshot WeightedSource::memory() const {
     Snapshot record;
-    write_weighted(record);
+    write_weighted_statistics(statistics_, record);
+    record.integers["episodes"] = {episodes()};
     record.numbers["variances"] = variances_;
     record.bytes["witness"] = widths_.witness;
     record.add(coarse_prefix, coarse_.memory());
@@ -158,9 +126,7 @@ void WeightedSource::restore(const Snapshot& memory) {
     variances_ = fixed ? field(memory.numbers, "variances",
                                at(regression_.coarse().sets() * setting_.task.features->pairs()))
                        : std::vector<double>{};
-    for (const double variance : variances_)
-        expects(variance >= WeightedRegression::least_variance,
-                "a stored variance is {}; must be {} at least", variance, WeightedRegression::least_variance);
+    require_variances(variances_);
 }
 
 SourceEntry weighted_entry() {

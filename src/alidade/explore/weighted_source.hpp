@@ -30,7 +30,6 @@ public:
 
 private:
     std::vector<double> phi_of_value(Index set, Index pair) const;
-    void write_weighted(Snapshot& record) const;
     std::vector<WeightedStatistics> read_weighted(const Snapshot& record) const;
     Knowledge knowledge_of(std::span<const RidgeStatistics> coarse,
                            std::span<const WeightedStatistics> weighted, std::int64_t episodes,

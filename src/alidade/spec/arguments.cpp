@@ -106,6 +106,7 @@ void check_name(const std::string& name, std::string_view where, std::string_vie
         if (parameter.name == name)
             owners.insert(owners.end(), parameter.variants.begin(), parameter.variants.end());
     }
+    expects(!names.empty(), "{} has no parameter '{}'; it takes none", where, name);
     expects(contains(names, name), "{} has no parameter '{}'{}; its parameters are {}", where, name,
             detail::suggestion(name, names), fmt::join(names, ", "));
     expects(contains(usable, name),

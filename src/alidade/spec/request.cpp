@@ -52,7 +52,10 @@ std::string to_string(const Request& request) {
 
 std::string to_string(const std::vector<Request>& requests) {
     std::string text;
-    for (const Request& request : requests) text += (text.empty() ? "" : ",") + to_string(request);
+    for (const Request& request : requests) {
+        if (!text.empty()) text += ',';
+        text += to_string(request);
+    }
     return text;
 }
 
