@@ -61,7 +61,7 @@ void require_offline_algorithm(const std::string& name) {
 }
 
 void require_usable(const Task& task, const std::string& source) {
-    const std::string refusal = find_source("likelihood").refusal(task);
+    const std::string refusal = find_behaviour("likelihood").refusal(task);
     if (refusal.empty()) return;
     throw UserError(refusal, {fmt::format("problem '{}'", source),
                               "logs are certified by the likelihood of convex weights, and by nothing else",

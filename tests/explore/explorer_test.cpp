@@ -77,6 +77,55 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryConfidence,
                              return name;
                          });
 
+/// Every choice of sets for signed features, whoever acts.
+class EverySignedChoice : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+// Likelihood sets of signed features rest on predictions made on the way: they hold whoever acts, share delta
+// with others, and are resumed as if never stopped.
+TEST_P(EverySignedChoice, HoldsAndGoesOnFromItsMemory) {
+    const auto& [algorithm, confidence] = GetParam();
+    const Problem problem = make_builtin("builtin:hard?features=3&horizon=5");
+    const MixtureModel truth = problem.true_model();
+    const Task task = task_of(problem);
+    const ExplorerOptions options{
+        .algorithm = algorithm, .confidence = confidence, .seed = 2, .schedule = {.growth = 0.5}};
+    CountSplittingDeployer system(truth, 7), again(truth, 7);
+    Exploration whole(task, options), cut(task, options), resumed(task, options);
+    whole.run(system, {.episodes = 300});
+    cut.run(again, {.episodes = 300});
+    resumed.restore(cut.memory(), cut.counts());
+    whole.run(system, {.episodes = 3000});
+    resumed.run(again, {.episodes = 3000});
+    EXPECT_EQ(whole.memory(), resumed.memory());
+    EXPECT_EQ(whole.best().certificate.failure_probability, 0.1);
+    const AuditResult result = audit(whole.best(), truth, {.rewards = 12, .climb_steps = 20, .seed = 1});
+    EXPECT_TRUE(result.truth_in_confidence_set);
+    EXPECT_EQ(result.violations, 0);
+    const Knowledge again_computed = recompute(task, whole.best_evidence(), whole.explorer().options());
+    EXPECT_LE(again_computed.certificate.bound, whole.best().certificate.bound * (1 + 1e-6));
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EverySignedChoice,
+                         testing::Combine(testing::Values("hoeffding", "bernstein", "uniform"),
+                                          testing::Values("likelihood", "weighted,likelihood",
+                                                          "regression,likelihood")),
+                         [](const auto& entry) {
+                             std::string name = std::get<0>(entry.param) + "_" + std::get<1>(entry.param);
+                             std::ranges::replace(name, ',', '_');
+                             return name;
+                         });
+
+// Nothing was predicted of logs.
+TEST(Explorer, RefusesLikelihoodSetsOfSignedFeaturesWithoutPredictions) {
+    const Problem problem = make_builtin("builtin:hard?features=3&horizon=3");
+    const Task task = task_of(problem);
+    const Counts counts(task.features, 3);
+    EXPECT_THROW(learn(task, counts), InvalidArgument);
+    EXPECT_THROW(recompute(task, detail::likelihood_evidence(counts),
+                           {.algorithm = "uniform", .confidence = "likelihood"}),
+                 InvalidArgument);
+}
+
 // The sets do not depend on who looks on: the regression that looks on is the one that would act, but for
 // the data; and on the same data likelihood sets are those of the likelihood explorer.
 TEST(Explorer, UsesTheSetsThatWereAskedFor) {
@@ -121,7 +170,6 @@ TEST(Explorer, RefusesWhatCannotBeHad) {
     const Task task = task_of(make_builtin(garnet));
     Task signed_task = task;
     signed_task.features = std::make_shared<const FeatureMap>(detail::HardLine(3, 4, 2000).map(1.5));
-    refused(signed_task, "hoeffding", "regression,likelihood");
     refused(signed_task, "likelihood", "");
     const char* const paper = "regression?constants=paper&episodes=100";
     EXPECT_NO_THROW(Explorer(task, {.algorithm = "hoeffding", .confidence = paper}));

@@ -53,6 +53,9 @@ def cases():
     for algorithm in ("hoeffding", "uniform"):
         for folder in ("misspecified", "signed"):
             found[f"{folder}, {algorithm}"] = folder, ["--algorithm", algorithm]
+            if folder == "signed":
+                found[f"{folder}, {algorithm}, sets likelihood"] = folder, ["--algorithm", algorithm, "--confidence",
+                                                                           "weighted,likelihood"]
             found[f"{folder}, {algorithm}, sets weighted"] = folder, ["--algorithm", algorithm, "--confidence", "weighted"]
     search = ["--algorithm", "bernstein", "--replan", "growth=0.5"]
     for constants in ("sharp", "paper", "safe"):

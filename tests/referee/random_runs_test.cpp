@@ -70,6 +70,8 @@ TEST(RefereeOnOtherRuns, AgreesWithEveryCertificate) {
              {"builtin:hard?features=3&horizon=5", "uniform", "weighted", 1'000'000},
              {"builtin:hard?features=4&horizon=4", "hoeffding", "", 10'000},
              {"builtin:hard?features=3&horizon=4", "bernstein", "", 10'000},
+             {"builtin:hard?features=3&horizon=4", "uniform", "likelihood", 10'000},
+             {"builtin:hard?features=3&horizon=5", "hoeffding", "weighted,likelihood", 1'000'000},
              {"builtin:chain", "bernstein", "bernstein?constants=paper&episodes=1000", 1000},
              {"builtin:lock?variant=reset", "bernstein", "bernstein?constants=safe&episodes=10000000000",
               10'000'000'000},

@@ -78,8 +78,14 @@ struct BehaviourEntry {
         const BehaviourSetting&, const std::shared_ptr<SetSource>& source, const RequestArguments&)>
         make;
 
+    /// Why it cannot explore a task that its sets do not refuse; may be left out.
+    std::function<std::string(const Task&)> refuses = {};
+
     /// Why it cannot explore a task; empty if it can.
-    std::string refusal(const Task& task) const { return find_source(source).refusal(task); }
+    std::string refusal(const Task& task) const {
+        const std::string own = refuses ? refuses(task) : std::string();
+        return own.empty() ? find_source(source).refusal(task) : own;
+    }
 };
 
 /// All algorithms; of those that do not refuse a task, the first is its default.

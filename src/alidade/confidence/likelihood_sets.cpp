@@ -8,34 +8,13 @@
 #include "../model/difference_basis.hpp"
 #include "alidade/error.hpp"
 #include "alidade/theory/radii.hpp"
+#include "likelihood_form.hpp"
 
 namespace alidade::detail {
 
 namespace {
 
 constexpr double ridge = 0.05;  // tau of [likelihood §3]
-constexpr int bootstrap_rounds = 12;
-
-/// Z'f / (weights . f) of every row, p numbers each.
-Matrix relative_rows(const LikelihoodRows& rows, const Vector& weights, const Matrix& basis) {
-    const Eigen::Map<const Matrix> all(rows.rows.data(), rows.features, rows.size());
-    Matrix relative = basis.transpose() * all;
-    for (Index k = 0; k < rows.size(); ++k) relative.col(k) /= all.col(k).dot(weights);
-    return relative;
-}
-
-/// sum of factor * count * x x' over the columns.
-Matrix weighed_gram(const Matrix& relative, const std::vector<double>& counts, const Vector& factors) {
-    Matrix scaled = relative;
-    for (Index k = 0; k < relative.cols(); ++k) scaled.col(k) *= factors[k] * counts[at(k)];
-    return scaled * relative.transpose();
-}
-
-/// Squared norms of the columns in the inverse of the metric with that Cholesky factor.
-Vector leverages(const Eigen::LLT<Matrix>& cholesky, const Matrix& relative) {
-    if (relative.size() == 0) return Vector::Zero(relative.cols());  // no data, or nothing to learn
-    return cholesky.matrixL().solve(relative).colwise().squaredNorm();
-}
 
 double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, const Vector& centre,
                              bool thorough) {
@@ -77,40 +56,6 @@ double determinant_regret_at(const LikelihoodRows& rows, const Vector& weights, 
     return log_likelihood_ratio(rows, weights, centre) - best + rounding;
 }
 
-/// What is known about every row.
-struct Limits {
-    Vector changes;   ///< x_t is at most this for every member
-    Vector factors;   ///< most that its square is counted
-    Vector rounding;  ///< of a bound of x_t
-};
-
-/// The precision with every row's square counted kappa(b_t) times, b_t shrunk by the ellipsoid that it gave;
-/// `constant` is the rest of it.
-Matrix bootstrapped(const LikelihoodRows& rows, const Matrix& relative, const Matrix& constant,
-                    double squared_radius, Limits& limits) {
-    Matrix precision;
-    Vector factors(rows.size());
-    for (int round = 0; round < bootstrap_rounds; ++round) {
-        for (Index k = 0; k < rows.size(); ++k)
-            // x - ln(1+x) >= kappa(b) x^2 for x <= b. Rounded down: a smaller precision has a larger
-            // ellipsoid.
-            factors[k] = std::min(kappa(limits.changes[k]) * (1 - 1e-11), limits.factors[k]);
-        precision = constant + weighed_gram(relative, rows.counts, factors);
-        const Vector norms = leverages(Eigen::LLT<Matrix>(precision), relative);
-        double moved = 0;
-        for (Index k = 0; k < rows.size(); ++k) {
-            const double reached = std::sqrt(squared_radius * norms[k]) * (1 + 1e-9) + limits.rounding[k];
-            // In this order: where a factorisation failed, `reached` is not a number, and what was known
-            // stays.
-            const double tighter = std::min(limits.changes[k], reached);
-            moved = std::max(moved, limits.changes[k] - tighter);
-            limits.changes[k] = tighter;
-        }
-        if (moved < 1e-3) break;
-    }
-    return precision;
-}
-
 /// The quadratic form whose value is at most rad2 at theta - theta~ for every member of the set: identity and
 /// inequality of [likelihood §3], the bounds on the relative changes shrunk by the ellipsoid they gave.
 struct Outer {
@@ -144,7 +89,7 @@ Outer outer_ellipsoid(const LikelihoodRows& rows, const LikelihoodFit& fit, doub
         size += w;
         squared_radius += cost;
     }
-    Limits limits{Vector(rows.size()), Vector(rows.size()), {}};
+    RowLimits limits{Vector(rows.size()), Vector(rows.size()), {}};
     Vector lengths(rows.size());
     for (Index k = 0; k < rows.size(); ++k) {
         const Eigen::Map<const Vector> f(rows.row(k), d);
@@ -207,15 +152,21 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
 }  // namespace
 
 std::string likelihood_refusal(const Task& task) {
-    if (task.features->kind() != FeatureKind::base_models)
-        return "problem has general signed features; the likelihood of a transition needs base models "
-               "([[base]] in problem.toml); the algorithm hoeffding serves both";
     if (task.misspecification != 0)
         return fmt::format(
             "problem has a misspecification of {}; the likelihood route needs an exact mixture; the "
             "algorithm hoeffding serves both",
             task.misspecification);
     return {};
+}
+
+std::string mixture_refusal(const Task& task) {
+    if (task.features->kind() != FeatureKind::base_models)
+        return "problem has general signed features; the likelihood of a transition needs base models "
+               "([[base]] in problem.toml), but for predictions made on the way: the algorithm hoeffding "
+               "with "
+               "--confidence likelihood serves both";
+    return likelihood_refusal(task);
 }
 
 double determinant_regret(const LikelihoodRows& rows, const Vector& weights, bool thorough) {

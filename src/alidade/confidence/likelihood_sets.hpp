@@ -37,6 +37,9 @@ struct LikelihoodSetOptions {
 
 /// Why likelihoods give no sets for a task; empty if they do.
 std::string likelihood_refusal(const Task& task);
+/// The same of what needs base models: mixtures over the simplex, and with them logs, of which nothing was
+/// predicted before they were seen.
+std::string mixture_refusal(const Task& task);
 
 /// The transitions of every confidence set: one for each learned step, or one of all steps. Throws
 /// InvalidArgument unless the counts are over the features' successors.

@@ -59,7 +59,8 @@ const std::vector<BehaviourEntry>& behaviours() {
          .parameters = {word_parameter("bonus", {"sqrt", "gain", "leverage", "none"},
                                        "what a visit is worth; none: uniformly random actions")},
          .source = "likelihood",
-         .make = make_fisher},
+         .make = make_fisher,
+         .refuses = detail::mixture_refusal},
         {.name = "hoeffding",
          .summary = "Value-targeted regression with Hoeffding bonuses: the paper's Algorithm 1.",
          .parameters = {word_parameter(

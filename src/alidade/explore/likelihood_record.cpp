@@ -2,6 +2,7 @@
 
 #include "handed_over.hpp"
 #include "likelihood_source.hpp"
+#include "prediction_source.hpp"
 #include "record_field.hpp"
 
 // How likelihood sources are written down, read back, and asked for by name.
@@ -23,6 +24,8 @@ std::vector<Vector> read_weights(const std::vector<double>& numbers, Index featu
     return weights;
 }
 
+}  // namespace
+
 void read_counts(const Snapshot& record, Counts& counts) {
     const auto& values = field(record.integers, "counts", counts.values().size());
     const std::int64_t episodes = field(record.integers, "episodes", 1)[0];
@@ -32,8 +35,6 @@ void read_counts(const Snapshot& record, Counts& counts) {
     std::ranges::copy(values, counts.values().begin());
     counts.add_episodes(episodes);
 }
-
-}  // namespace
 
 Snapshot likelihood_evidence(const Counts& counts) {
     Snapshot record;
@@ -89,7 +90,9 @@ Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
 SourceEntry likelihood_entry() {
     return {
         .name = "likelihood",
-        .summary = "Likelihood ratios: valid for data of anybody; base models without misspecification only.",
+        .summary =
+            "Likelihood ratios: base models, for data of anybody; signed features, by predictions made on "
+            "the way. Without misspecification only.",
         .parameters = {flag_parameter("prequential",
                                       "count the predictions made on the way as a further mixture"),
                        word_parameter("width", {"exact", "sdp", "l1"},
@@ -97,9 +100,15 @@ SourceEntry likelihood_entry() {
         .refusal = likelihood_refusal,
         .make = [](const SourceSetting& setting,
                    const RequestArguments& arguments) -> std::unique_ptr<SetSource> {
+            const WidthMethod width = parse_width_method(arguments.text("width"));
+            if (setting.task.features->kind() == FeatureKind::general) {
+                expects(!arguments.flag("prequential"),
+                        "likelihood: sets of signed features rest on predictions alone; prequential is a "
+                        "parameter for base models");
+                return std::make_unique<PredictionSource>(setting, width);
+            }
             return std::make_unique<LikelihoodSource>(
-                setting, LikelihoodSourceOptions{arguments.flag("prequential"),
-                                                 parse_width_method(arguments.text("width"))});
+                setting, LikelihoodSourceOptions{arguments.flag("prequential"), width});
         },
         .alone = [](const RequestArguments&) { return std::string(); }};
 }

@@ -28,7 +28,7 @@ LikelihoodSource::LikelihoodSource(SourceSetting setting, LikelihoodSourceOption
     const Task& task = setting_.task;
     validate(task.shape());
     task.start.validate(task.features->states());
-    const std::string refusal = likelihood_refusal(task);
+    const std::string refusal = mixture_refusal(task);
     expects(refusal.empty(), "{}", refusal);
     expects(setting_.delta > 0 && setting_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
             setting_.delta);
@@ -100,7 +100,7 @@ Knowledge LikelihoodSource::knowledge() const {
 
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
                                const LikelihoodKnowledgeOptions& options, std::span<const Vector> starts) {
-    const std::string refusal = likelihood_refusal(task);
+    const std::string refusal = mixture_refusal(task);
     expects(refusal.empty(), "{}", refusal);
     require_counts_of(task, counts);
     const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);

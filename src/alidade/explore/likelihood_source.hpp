@@ -70,7 +70,7 @@ struct LikelihoodKnowledgeOptions {
 };
 
 /// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or
-/// none. Throws InvalidArgument where `likelihood_refusal` says why: of signed features, or of a truth that
+/// none. Throws InvalidArgument where `mixture_refusal` says why: of signed features, or of a truth that
 /// is only near a mixture, the likelihood gives no bound. The counts must be of the task's features.
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
                                const LikelihoodKnowledgeOptions& options,
@@ -80,7 +80,10 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
 /// §7].
 Snapshot likelihood_evidence(const Counts& counts);
 
-/// The entry of the catalogue of sources.
+/// Counts and episodes of such evidence. Throws InvalidArgument if they do not fit.
+void read_counts(const Snapshot& record, Counts& counts);
+
+/// The entry of the catalogue of sources; of signed features it makes a PredictionSource.
 SourceEntry likelihood_entry();
 
 }  // namespace alidade::detail

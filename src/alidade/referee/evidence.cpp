@@ -146,7 +146,10 @@ Finding examine_evidence(const Case& given, const Facts& facts) {
         for (std::size_t set = 0; set < evidence.predicted.size(); ++set) {
             Real most = 0;
             for (const Row& row : rows_of(facts, seen, static_cast<Index>(set)))
-                if (row.tells()) most += row.count * std::log(*std::ranges::max_element(row.f));
+                // No probability is above that of the base model that likes it best; of signed features,
+                // above 1.
+                if (row.tells() && facts.setting.base_models)
+                    most += row.count * std::log(*std::ranges::max_element(row.f));
             subject.require(evidence.predicted[set] <= most + 1e-9L * (1 + std::abs(most)),
                             "predictions of set {} are better than any can be", set);
         }

@@ -256,7 +256,13 @@ std::vector<Ball> balls_of(const Facts& facts, const Case& given, Index set) {
             meet(*rows);
         }
     }
-    if (evidence.likelihood) {
+    if (evidence.likelihood && !facts.setting.base_models) {
+        // Without predictions nothing is known of signed features.
+        if (evidence.predicted.empty()) throw Unsolvable{};
+        balls.push_back(signed_likelihood_ball(facts, *evidence.likelihood, set, weights,
+                                               evidence.predicted[at(set)], failure));
+        meet(balls.back());
+    } else if (evidence.likelihood) {
         const std::vector<Row> rows = rows_of(facts, *evidence.likelihood, set);
         const double* predicted = evidence.predicted.empty() ? nullptr : &evidence.predicted[at(set)];
         const auto about = [&](const Numbers& point) {

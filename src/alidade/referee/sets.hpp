@@ -72,6 +72,11 @@ Real allowance(const std::vector<Row>& rows, const Facts& facts, const Numbers& 
 /// [docs/algorithms/likelihood.md, Lemma 4] the ball about `weights` that contains {L(theta) >= L(weights) -
 /// B}.
 Ball likelihood_ball(const std::vector<Row>& rows, const Facts& facts, const Numbers& weights, Real allowed);
+/// [docs/algorithms/likelihood.md, Lemma 4b] the ball of the transitions of one set of signed features, of
+/// which `predicted` is what predictions on the way add up to. Throws Unsolvable where `weights` are not
+/// inside.
+Ball signed_likelihood_ball(const Facts& facts, const Transitions& seen, Index set, const Numbers& weights,
+                            Real predicted, Real failure);
 /// [docs/algorithms/likelihood.md, Lemma 5] a ball that contains what two have in common: of a grid of shares
 /// the least.
 Ball common_ball(const Ball& one, const Ball& two);
