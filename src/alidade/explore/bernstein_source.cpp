@@ -19,16 +19,11 @@ namespace {
 
 constexpr std::string_view coarse_rows = "coarse.";
 
-ValueRegression::Setting regression_setting(const SourceSetting& setting) {
-    return {setting.task.features, setting.task.horizon, setting.task.homogeneous,
-            setting.task.misspecification, setting.delta};
-}
-
 }  // namespace
 
 BernsteinSource::BernsteinSource(SourceSetting setting, const AscentOptions& ascent, WidthMethod width)
     : JointSource(std::move(setting), ascent, width),
-      regression_(regression_setting(this->setting())),
+      regression_(regression_setting(this->setting().task, this->setting().delta)),
       coarse_(at(regression_.coarse().sets()), RidgeStatistics(regression_.coarse().dimension())),
       weighted_(at(regression_.coarse().sets()), WeightedStatistics(regression_.coarse().dimension(),
                                                                     this->setting().task.features->pairs())) {

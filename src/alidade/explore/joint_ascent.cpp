@@ -139,6 +139,17 @@ bool JointAscent::layer_step(JointValues& values, Step h) {
     return state_by_state(values, h, wanted);
 }
 
+/// Kept if the value has risen by more than rounding.
+bool JointAscent::try_choice(JointValues& values, const Choice& choice) {
+    const double before = values.value();
+    values.keep(choice.h);
+    values.choose(choice.h, choice.s, choice.action, choice.reward);
+    values.evaluate_choice(choice.h, choice.s);
+    if (values.value() > before * (1 + least_gain) && accept(values, before)) return true;
+    values.undo();
+    return false;
+}
+
 bool JointAscent::state_by_state(JointValues& values, Step h, const JointPoint& wanted) {
     bool gained = false;
     for (State s = 0; s < shape_.states && values.backups() < limit_; ++s) {
@@ -146,14 +157,7 @@ bool JointAscent::state_by_state(JointValues& values, Step h, const JointPoint& 
         if (wanted.actions[place] == values.point().actions[place] &&
             wanted.rewards[place] == values.point().rewards[place])
             continue;
-        const double before = values.value();
-        values.keep(h);
-        values.choose(h, s, wanted.actions[place], wanted.rewards[place] != 0);
-        values.evaluate_choice(h, s);
-        if (values.value() > before * (1 + least_gain) && accept(values, before))
-            gained = true;
-        else
-            values.undo();
+        gained = try_choice(values, {h, s, wanted.actions[place], wanted.rewards[place] != 0}) || gained;
     }
     return gained;
 }
@@ -185,14 +189,7 @@ bool JointAscent::try_choices(JointValues& values, Step h, State s) {
         for (const bool reward : {false, true}) {
             if (values.point().actions[place] == a && (values.point().rewards[place] != 0) == reward)
                 continue;
-            const double before = values.value();
-            values.keep(h);
-            values.choose(h, s, a, reward);
-            values.evaluate_choice(h, s);
-            if (values.value() > before * (1 + least_gain) && accept(values, before))
-                gained = true;
-            else
-                values.undo();
+            gained = try_choice(values, {h, s, a, reward}) || gained;
         }
     return gained;
 }

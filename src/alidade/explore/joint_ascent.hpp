@@ -54,6 +54,13 @@ private:
     bool state_by_state(JointValues& values, Step h, const JointPoint& wanted);
     bool weight_step(JointValues& values, Index part);
     bool polish(JointValues& values);
+    struct Choice {
+        Step h;
+        State s;
+        Action action;
+        bool reward;
+    };
+    bool try_choice(JointValues& values, const Choice& choice);
     bool try_choices(JointValues& values, Step h, State s);
     const SupportFunction& support(Index part);
 

@@ -6,6 +6,7 @@
 
 #include "../certify/relaxation.hpp"
 #include "alidade/error.hpp"
+#include "regression_source.hpp"
 #include "value_rows.hpp"
 
 namespace alidade::detail {
@@ -15,11 +16,6 @@ namespace {
 /// Earlier ellipsoids that U_h keeps. The paper keeps all, for its lemma of monotone values, which is false;
 /// dropping some only makes U_h larger [docs/algorithms/bernstein.md, The printed algorithm].
 constexpr std::size_t generations = 4;
-
-ValueRegression::Setting five_setting(const SourceSetting& setting) {
-    return {setting.task.features, setting.task.horizon, setting.task.homogeneous,
-            setting.task.misspecification, setting.delta};
-}
 
 AscentOptions joint_ascent(AscentOptions ascent) {
     ascent.joint = true;  // [paper, Alg. 2 line 8]
@@ -42,18 +38,15 @@ double reach(const RidgeEstimate& estimate, const Vector& weights, double radius
 PrintedBernsteinSource::PrintedBernsteinSource(SourceSetting setting, const PrintedBernsteinOptions& options)
     : JointSource(std::move(setting), joint_ascent(options.ascent), options.width),
       options_(options),
-      regression_(five_setting(this->setting()), options.radii, options.episodes),
+      regression_(regression_setting(this->setting().task, this->setting().delta), options.radii,
+                  options.episodes),
       statistics_(at(regression_.sets()), FiveStatistics(regression_.dimension())) {}
 
-/// V is cut at H as printed, or, as no value error is larger, at the steps that are left.
+/// V is cut at H as printed, or, as no value error is larger, at the steps that are left; V of the step after
+/// is no larger, and is divided by it.
 double PrintedBernsteinSource::clip(Step h) const {
     return static_cast<double>(options_.radii == BernsteinRadii::printed ? shape().horizon
                                                                          : shape().steps_after(h));
-}
-
-/// What V at the step after h is divided by.
-double PrintedBernsteinSource::range_of_optimistic(Step h) const {
-    return options_.radii == BernsteinRadii::printed ? clip(h) : static_cast<double>(shape().steps_after(h));
 }
 
 JointProblem PrintedBernsteinSource::problem_of(const Generation& statistics,
@@ -155,7 +148,7 @@ void PrintedBernsteinSource::freeze(const JointProblem&, const JointValues& foun
             frozen_.values.push_back(
                 std::clamp(value / static_cast<double>(shape().steps_after(h)), 0.0, 1.0));
         for (const double value : found.optimistic_values(h + 1))
-            frozen_.optimistic.push_back(std::clamp(value / range_of_optimistic(h), 0.0, 1.0));
+            frozen_.optimistic.push_back(std::clamp(value / clip(h), 0.0, 1.0));
     }
     for (Step h = 0; h < shape().learned_steps(); ++h)
         for (Index pair = 0; pair < shape().pairs(); ++pair) {

@@ -52,7 +52,6 @@ private:
     void read_frozen(const Snapshot& record) override;
 
     double clip(Step h) const;
-    double range_of_optimistic(Step h) const;
     JointProblem problem_of(const Generation& statistics, std::span<const Generation> before) const;
     double variance_bound(Step h, Index pair, const JointValues& found, bool optimistic,
                           std::span<const FiveSolved> solved) const;

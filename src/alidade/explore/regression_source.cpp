@@ -17,9 +17,12 @@ constexpr double refresh_growth = 0.02;
 
 }  // namespace
 
+ValueRegression::Setting regression_setting(const Task& task, double delta) {
+    return {task.features, task.horizon, task.homogeneous, task.misspecification, delta};
+}
+
 ValueRegression value_regression(const Task& task, double delta, const RegressionConstants& constants) {
-    return ValueRegression({task.features, task.horizon, task.homogeneous, task.misspecification, delta},
-                           constants);
+    return ValueRegression(regression_setting(task, delta), constants);
 }
 
 RegressionSource::RegressionSource(SourceSetting setting, RegressionSourceOptions options)

@@ -20,6 +20,8 @@ struct RegressionSourceOptions {
     WidthMethod width = WidthMethod::exact;
 };
 
+/// What every regression of a task is told; delta is that of all its sets.
+ValueRegression::Setting regression_setting(const Task& task, double delta);
 /// The regression that a task asks for.
 ValueRegression value_regression(const Task& task, double delta, const RegressionConstants& constants = {});
 

@@ -26,8 +26,7 @@ SourceSetting with_half_of_delta(SourceSetting setting) {
 WeightedSource::WeightedSource(SourceSetting setting, WidthMethod width)
     : setting_(std::move(setting)),
       width_(width),
-      regression_({setting_.task.features, setting_.task.horizon, setting_.task.homogeneous,
-                   setting_.task.misspecification, setting_.delta}),
+      regression_(regression_setting(setting_.task, setting_.delta)),
       coarse_(with_half_of_delta(setting_), {.width = width}),
       statistics_(at(regression_.coarse().sets()),
                   WeightedStatistics(regression_.coarse().dimension(), setting_.task.features->pairs())),
