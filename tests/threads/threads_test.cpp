@@ -255,19 +255,38 @@ void let_a_worker_end_last(int rounds) {
         });
 }
 
+/// The same somewhat further down the stack.
+[[gnu::noinline]] double let_a_worker_end_last_below(int rounds) {
+    std::array<double, 2048> numbers;
+    count_up(numbers);
+    let_a_worker_end_last(rounds);
+    return numbers.back();
+}
+
+/// Uses the caller's stack from within a chunk of its own.
+void scribble_in_a_chunk() {
+    const std::thread::id caller = std::this_thread::get_id();
+    detail::Sweep({64, 1, 1}, 2, 1)
+        .forwards(1, detail::no_scratch, [&](detail::NoScratch, Step, State, State) {
+            if (std::this_thread::get_id() != caller) return;
+            EXPECT_EQ(scribble(), 4095.0);
+        });
+}
+
 // The scheduler's records of a loop lie on the caller's stack, and a worker reads them once more after its
-// last chunk. ThreadSanitizer does not see that the caller waits for that: when it has forgotten who read,
+// last chunk. ThreadSanitizer would not see that the caller waits for that: when it has forgotten who read,
 // because the worker has done much for another thread since, it would call the caller's next use of its stack
-// a race.
+// a race, be it after the loop or in a chunk of the next.
 TEST(Threads, LeaveTheCallersStackAlone) {
     std::atomic<bool> done = false;
     std::thread beside([&] {
         while (!done.load(std::memory_order_relaxed)) let_a_worker_end_last(20'000);
     });
     for (int i = 0; i < 40; ++i) {
-        let_a_worker_end_last(5000);
+        EXPECT_EQ(let_a_worker_end_last_below(5000), 2047.0);
         std::this_thread::sleep_for(std::chrono::milliseconds(15));
         EXPECT_EQ(scribble(), 4095.0);
+        scribble_in_a_chunk();
     }
     done = true;
     beside.join();

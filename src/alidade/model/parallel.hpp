@@ -1,11 +1,6 @@
 #pragma once
 
-#include <tbb/blocked_range.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
-#include <algorithm>
+#include <memory>
 
 #include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
@@ -16,9 +11,9 @@
 
 namespace alidade::detail {
 
-/// Tells ThreadSanitizer what it cannot see, because the scheduler's library is not compiled with it: chunks
-/// begin after the caller has handed them over, and the caller goes on after they have ended. What chunks do
-/// to each other stays visible to it. Nothing in other builds.
+/// Tells ThreadSanitizer what it cannot see, because the scheduler is not compiled with it: chunks begin
+/// after the caller has handed them over, and the caller goes on after they have ended. What chunks do to
+/// each other stays visible to it. Nothing in other builds.
 class ForkAndJoin {
 public:
 #ifdef __SANITIZE_THREAD__
@@ -45,58 +40,43 @@ private:
 #endif
 };
 
-/// Not inlined, so that a race in the work is never reported as one of the scheduler's.
-template <class Work>
-[[gnu::noinline]] void run_chunk(const ForkAndJoin& order, const Work& work, Index first, Index last) {
-    order.begin_chunk();
-    work(first, last);
-    order.end_chunk();
-}
-
-template <class Work>
-[[gnu::noinline]] void run_chunks_of(const ForkAndJoin& order, const Work& work, Index count, Index grain) {
-    tbb::parallel_for(
-        tbb::blocked_range<Index>(0, count, static_cast<std::size_t>(grain)),
-        [&](const tbb::blocked_range<Index>& chunk) { run_chunk(order, work, chunk.begin(), chunk.end()); });
-}
-
-/// The same a good way down the stack, where ThreadSanitizer looks on. The scheduler's records of a loop lie
-/// on the caller's stack, and a worker touches them once more after its last chunk; that the caller waits for
-/// it is not to be seen. So they lie where the caller keeps nothing of its own afterwards.
-template <class Work>
-void run_apart(const ForkAndJoin& order, const Work& work, Index count, Index grain) {
-#ifdef __SANITIZE_THREAD__
-    [[maybe_unused]] volatile char room[1 << 18];
-    room[0] = 0;
-    run_chunks_of(order, work, count, grain);
-    room[0] = 1;
-#else
-    run_chunks_of(order, work, count, grain);
-#endif
-}
-
 /// At most `threads`, and no more than there are cores: more would only draw a complaint from the scheduler,
 /// in print.
-inline int usable_threads(int threads) {
-    return threads <= 1 ? 1 : std::min(threads, tbb::info::default_concurrency());
-}
+int usable_threads(int threads);
 
 /// Threads that are called together once and then share one thing after another.
 class Crew {
 public:
-    explicit Crew(int usable) : arena_(usable) {}
+    explicit Crew(int usable);
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+    ~Crew();
 
     /// work(first, last) over chunks of 0 .. count-1 that have `grain` or more; returns when all are done.
     template <class Work>
     void share(Index count, Index grain, const Work& work) const {
-        ForkAndJoin order;
-        order.fork();
-        arena_.execute([&] { run_apart(order, work, count, grain); });
-        order.join();
+        struct Shared {
+            const Work& work;
+            ForkAndJoin order;
+        } shared{work, {}};
+        shared.order.fork();
+        schedule(count, grain, &shared, [](const void* of, Index first, Index last) {
+            const auto& [todo, order] = *static_cast<const Shared*>(of);
+            order.begin_chunk();
+            todo(first, last);
+            order.end_chunk();
+        });
+        shared.order.join();
     }
 
 private:
-    mutable tbb::task_arena arena_;
+    /// A function and what it is called with, so that the scheduler's own templates are compiled once and in
+    /// one file.
+    using Chunk = void (*)(const void* of, Index first, Index last);
+    void schedule(Index count, Index grain, const void* of, Chunk chunk) const;
+
+    struct Arena;
+    std::unique_ptr<Arena> arena_;
 };
 
 /// work(first, last) over chunks of 0 .. count-1, on at most `threads` threads; on the caller's alone if
