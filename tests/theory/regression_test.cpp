@@ -28,6 +28,42 @@ TEST(RegressionRadius, RefusesDeltaOutsideTheOpenInterval) {
     EXPECT_THROW(failure_per_set(0.1, 0), InvalidArgument);
 }
 
+TEST(LinearRadius, IsAUnionOverPairsOfVertices) {
+    // By hand: S = 3 has 8 vertices in 4 pairs V, 1 - V; 5 sets share delta = 0.1, so each pair has 1/200.
+    EXPECT_NEAR(linear_radius(2, 3, 5, 0.1, 0.75), 0.75 + 0.5 * std::sqrt(2 + 2 * std::log(200.0)), 1e-15);
+    // So it is that of one V with a failure probability 2^(S-1) times smaller.
+    EXPECT_NEAR(linear_radius(7, 11, 1, 0.1, 0), self_normalised_radius(7, 0.1 / 1024), 1e-14);
+    // 2^S is beyond what a double holds: ln(2^1999 * 10) = 1999 ln 2 + ln 10.
+    EXPECT_NEAR(linear_radius(0, 2000, 1, 0.1, 0),
+                0.5 * std::sqrt(2 * (1999 * std::log(2.0) + std::log(10.0))), 1e-12);
+}
+
+TEST(LinearRadius, IsTheBiasAloneWhereOnlyOneStateCanFollow) {
+    EXPECT_EQ(linear_radius(30, 1, 4, 0.1, 0.75), 0.75);
+    EXPECT_EQ(linear_radius(0, 1, 1, 0.9, 0), 0);
+}
+
+TEST(LinearRadius, GrowsWithEverythingButDelta) {
+    const double radius = linear_radius(3, 6, 4, 0.1, 0.5);
+    EXPECT_GT(linear_radius(3.1, 6, 4, 0.1, 0.5), radius);
+    EXPECT_GT(linear_radius(3, 7, 4, 0.1, 0.5), radius);
+    EXPECT_GT(linear_radius(3, 6, 5, 0.1, 0.5), radius);
+    EXPECT_GT(linear_radius(3, 6, 4, 0.09, 0.5), radius);
+    EXPECT_DOUBLE_EQ(linear_radius(3, 6, 4, 0.1, 0.75), radius + 0.25);
+    EXPECT_EQ(linear_radius(-1e-17, 6, 4, 0.1, 0.5), linear_radius(0, 6, 4, 0.1, 0.5));
+}
+
+TEST(LinearRadius, RefusesWhatIsNoSize) {
+    EXPECT_THROW(linear_radius(1, 0, 4, 0.1, 0.5), InvalidArgument);
+    EXPECT_THROW(linear_radius(1, 6, 0, 0.1, 0.5), InvalidArgument);
+    EXPECT_THROW(linear_radius(1, 6, 4, 0.1, -0.5), InvalidArgument);
+    EXPECT_THROW(linear_radius(1, 6, 4, 0.1, std::nan("")), InvalidArgument);
+    // Also where nothing is random.
+    for (const double delta : {0.0, 1.0, std::nan("")})
+        for (const Index successors : {1, 6})
+            EXPECT_THROW(linear_radius(1, successors, 4, delta, 0.5), InvalidArgument) << delta;
+}
+
 TEST(ProjectedRadius, FollowsPythagorasAndCountsTheGap) {
     EXPECT_DOUBLE_EQ(projected_radius(5, 3, 0), 4);
     EXPECT_DOUBLE_EQ(projected_radius(5, 3, 4.5), 5);

@@ -33,6 +33,13 @@ double prior_bias(double regularisation, double parameter_radius);
 /// |X' e| in the dual metric is at most |e| <= misspecification * sqrt(observations) [theory §1.1].
 double misspecification_radius(double misspecification, std::int64_t observations);
 
+/// bias + (1/2) sqrt(log_determinant + 2 ((S-1) log 2 + log(sets/delta))), and bias alone if S = 1: with
+/// probability 1 - delta the regressions of all V in [0,1] on pair features are within this, in the metric L,
+/// of their targets P V, in all sets and at all times at once [theory §1.7]. `log_determinant` is log(det L /
+/// det lambda I), `successors` S >= 1 the number of states that can follow at the step, `bias` what shrinking
+/// towards 0 costs, at most: sqrt(lambda) |mu V|, so sqrt(lambda d) in a linear MDP.
+double linear_radius(double log_determinant, Index successors, Index sets, double delta, double bias);
+
 /// kappa = 2 (e^u - 1 - u)/u^2: E e^{y eta} <= e^{kappa y^2 / 2} for every eta of mean 0 and variance at most
 /// 1 with |y eta| <= u (Bennett). 1 for small u. u > 0.
 double bennett_curvature(double exponent);

@@ -34,6 +34,18 @@ double misspecification_radius(double misspecification, std::int64_t observation
     return misspecification * std::sqrt(static_cast<double>(observations));
 }
 
+double linear_radius(double log_determinant, Index successors, Index sets, double delta, double bias) {
+    expects(successors >= 1, "the number of successors is {}; must be at least 1", successors);
+    expects(bias >= 0, "the bias is {}; must be at least 0", bias);
+    const double failure = failure_per_set(delta, sets);
+    // V is constant on what can follow, and so is seen without noise.
+    if (successors == 1) return bias;
+    // The noise's norm is convex in V, so it is largest at one of the 2^S vertices of the box; 1 - V has the
+    // noise of V with the other sign, so a union over half of them makes the bound uniform [theory §1.7].
+    const double pairs = static_cast<double>(successors - 1) * std::log(2.0);
+    return bias + value_noise * std::sqrt(std::fmax(0.0, log_determinant) + 2 * (pairs - std::log(failure)));
+}
+
 double projected_radius(double radius, double residual, double gap) {
     // |theta - theta~|^2 = |theta - theta^|^2 - residual^2 + 2 <theta^ - theta~, theta - theta~>, and that
     // product is at most the gap; a negative square proves that no member is so near [theory §3a].
