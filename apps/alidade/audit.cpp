@@ -39,7 +39,8 @@ ordered_json object_of(const AuditResult& result) {
     return object;
 }
 
-std::string text_of(const AuditResult& result, double delta, const Console& console) {
+/// `what` is uncertain: weights, or laws.
+std::string text_of(const AuditResult& result, double delta, std::string_view what, const Console& console) {
     std::string text = fmt::format("{} with the truth, over {} rewards\n", console.bold("Audit"),
                                    with_commas(result.rewards));
     text += fmt::format("  certificate, any reward    {}\n", upper_bound(result.reward_free));
@@ -49,12 +50,12 @@ std::string text_of(const AuditResult& result, double delta, const Console& cons
     text += fmt::format("  true losses of the same    mean {}\n", rounded(result.mean_gap));
     text += fmt::format("  violations                 {}\n", result.violations);
     if (result.truth_in_confidence_set)
-        return text + fmt::format("  The true weights lie in the confidence set, at {:.2f} of its radius.\n",
+        return text + fmt::format("  The true {} lie in the confidence set, at {:.2f} of its radius.\n", what,
                                   result.depth);
     return text + fmt::format(
-                      "  The true weights lie OUTSIDE the confidence set ({:.2f} of its radius): this "
+                      "  The true {} lie OUTSIDE the confidence set ({:.2f} of its radius): this "
                       "run is one of\n  the share of at most {} for which no bound is promised.\n",
-                      result.depth, delta);
+                      what, result.depth, delta);
 }
 
 int run_audit(const AuditArguments& given, const Console& console) {
@@ -65,7 +66,7 @@ int run_audit(const AuditArguments& given, const Console& console) {
     options.threads = thread_count(given.threads);
     const Run store = open_run(given.folder);
     const Problem& problem = store.problem();
-    if (!problem.truth())
+    if (!problem.truth_known())
         throw UserError("the truth of this run's problem is not known",
                         {fmt::format("run folder '{}'", given.folder),
                          "an audit compares bounds with true losses, which only a simulated problem has",
@@ -73,13 +74,15 @@ int run_audit(const AuditArguments& given, const Console& console) {
     const Knowledge knowledge = load_run(store, options.threads).knowledge;
     const Standing standing = standing_of(store, given.fit);
     insist(standing, console);
-    const AuditResult result = audit(knowledge, problem.true_model(), options);
+    const AuditResult result = problem.is_linear() ? audit(knowledge, problem.true_system(), options)
+                                                   : audit(knowledge, problem.true_model(), options);
     if (console.json()) {
         ordered_json object = object_of(result);
         add_standing(object, standing, problem);
         console.object(object);
     } else {
-        console.result(text_of(result, knowledge.certificate.failure_probability, console) +
+        console.result(text_of(result, knowledge.certificate.failure_probability,
+                               problem.is_linear() ? "laws" : "weights", console) +
                        describe_contradiction(standing, problem, console));
     }
     // Outside the confidence set nothing is promised; inside it a violation is a fault of the program.

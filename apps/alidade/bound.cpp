@@ -76,7 +76,8 @@ Question question_of(const BoundArguments& given) {
     if (!given.features.empty())
         setting.features = parse_count(given.features, "--features", 1);
     else if (problem)
-        setting.features = problem->features().features();
+        setting.features =
+            problem->is_linear() ? problem->pair_features().features() : problem->features().features();
     else
         throw missing("--features", "it is the number of base models");
     if (!given.horizon.empty())
@@ -90,7 +91,8 @@ Question question_of(const BoundArguments& given) {
     if (!epsilon) throw missing("--epsilon", "it is the largest loss that is acceptable");
     asked.epsilon = *epsilon;
     setting.delta = given.delta.value_or(target.delta.value_or(default_delta));
-    const bool signed_features = problem && problem->features().kind() != FeatureKind::base_models;
+    const bool signed_features =
+        problem && !problem->is_linear() && problem->features().kind() != FeatureKind::base_models;
     setting.norm_bound = given.norm_bound.value_or(signed_features ? problem->features().norm_bound()
                                                                    : base_model_norm_bound(setting.features));
     if (!given.states.empty())

@@ -51,6 +51,7 @@ ordered_json to_json(const RewardFreeCertificate& certificate) {
     object["vacuous"] = certificate.vacuous;
     object["method"] = certificate.method;
     object["candidates"] = to_json(certificate.candidates);
+    if (!certificate.unproved.empty()) object["unproved"] = to_json(certificate.unproved);
     return object;
 }
 
@@ -82,6 +83,8 @@ ordered_json to_json(const RewardCertificate& certificate, const Shape& shape, c
     return object;
 }
 
+namespace {
+
 ordered_json weights_json(const MixtureModel& model) {
     ordered_json rows = ordered_json::array();
     for (Index h = 0; h < model.weights().rows(); ++h) {
@@ -89,6 +92,12 @@ ordered_json weights_json(const MixtureModel& model) {
         rows.push_back(std::vector<double>(row.data(), row.data() + row.size()));
     }
     return rows;
+}
+
+}  // namespace
+
+void add_weights(ordered_json& object, const LearnedModel& learned) {
+    if (learned.mixture() != nullptr) object["weights"] = weights_json(learned.mixture()->model());
 }
 
 ordered_json to_json(const Policy& policy) {
@@ -133,8 +142,12 @@ std::string describe(const RewardFreeCertificate& certificate, const Shape& shap
             "  The probability that a run reports such a bound and it is wrong is at most {:.6g};\n"
             "  nothing is promised of the smallest of several runs (other seeds, delta, options).\n",
             shape.horizon, 1 - certificate.failure_probability, certificate.failure_probability);
-    return text + fmt::format("  method {} (candidates: {})\n", certificate.method,
-                              named_numbers(certificate.candidates));
+    text += fmt::format("  method {} (candidates: {})\n", certificate.method,
+                        named_numbers(certificate.candidates));
+    if (!certificate.unproved.empty())
+        text +=
+            fmt::format("  not proved, and no part of the bound: {}\n", named_numbers(certificate.unproved));
+    return text;
 }
 
 std::string describe(const std::vector<Contribution>& contributions, const Problem& problem,
@@ -185,6 +198,29 @@ std::string false_claims(const Measurement& measured, const Plan& plan, const Sh
            ". The bounds do not rest on it.";
 }
 
+namespace {
+
+/// How far rows are known, step by step.
+std::string describe_rows(const LearnedModel& learned, const Console& console) {
+    Table table({{"step"}, {"mean distance"}, {"largest"}, {"known within 0.1"}});
+    const Index pairs = learned.shape().pairs(), rows = learned.uncertain_steps();
+    for (Step h = 0; h < std::min(weights_shown, rows); ++h) {
+        double sum = 0, largest = 0;
+        Index near = 0;
+        for (Index pair = 0; pair < pairs; ++pair) {
+            const double radius = learned.row_radius(h, pair);
+            sum += radius;
+            largest = std::max(largest, radius);
+            near += radius <= 0.1 ? 1 : 0;
+        }
+        table.add({learned.homogeneous() ? "all" : std::to_string(h),
+                   rounded(sum / static_cast<double>(pairs)), upper_bound(largest),
+                   fmt::format("{} of {}", near, pairs)});
+    }
+    return console.bold("Learned laws") +
+           ", and how far a true one may be from its own, in total variation\n" + table.text();
+}
+
 std::string describe_weights(const MixtureModel& model, const Console& console) {
     const auto& names = model.features().names();
     const Index shown = std::min(weights_shown, model.features().features());
@@ -203,6 +239,13 @@ std::string describe_weights(const MixtureModel& model, const Console& console) 
         text += fmt::format("  ({} steps of {} weights in all; --json prints them)\n", rows,
                             model.features().features());
     return text;
+}
+
+}  // namespace
+
+std::string describe_learned(const LearnedModel& learned, const Console& console) {
+    if (learned.mixture() != nullptr) return describe_weights(learned.mixture()->model(), console);
+    return describe_rows(learned, console);
 }
 
 }  // namespace alidade::app

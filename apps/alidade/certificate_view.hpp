@@ -30,8 +30,8 @@ nlohmann::ordered_json to_json(const Measurement& measured, const Plan& plan, co
                                const RewardScale& scale);
 /// Named numbers as an object.
 nlohmann::ordered_json to_json(const std::vector<std::pair<std::string, double>>& named);
-/// One list of weights a step.
-nlohmann::ordered_json weights_json(const MixtureModel& model);
+/// Adds "weights", one list a step, where weights were learned.
+void add_weights(nlohmann::ordered_json& object, const LearnedModel& learned);
 /// An action, or a list of probabilities, for each state of each step.
 nlohmann::ordered_json to_json(const Policy& policy);
 
@@ -47,8 +47,8 @@ std::string describe(const Measurement& measured, const Shape& shape, const Rewa
 /// What is false of a planner's claims, in one sentence; empty if nothing is.
 std::string false_claims(const Measurement& measured, const Plan& plan, const Shape& shape,
                          const RewardScale& scale);
-/// The learned weights as a table.
-std::string describe_weights(const MixtureModel& model, const Console& console);
+/// The learned weights as a table, or how far rows are known.
+std::string describe_learned(const LearnedModel& learned, const Console& console);
 /// "coupling 0.4531, model 0.5120".
 std::string named_numbers(const std::vector<std::pair<std::string, double>>& named);
 

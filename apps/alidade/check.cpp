@@ -96,7 +96,7 @@ ordered_json object_of(const Problem& problem, const Inspection& found, double s
     object["misspecification"] = problem.misspecification();
     object["memory_bytes"] = found.bytes;
     object["replan_seconds"] = seconds;
-    object["truth_known"] = problem.truth().has_value();
+    object["truth_known"] = problem.truth_known();
     return object;
 }
 
@@ -116,6 +116,10 @@ std::string describe_reach(const Problem& problem, const Inspection& found) {
 
 std::string describe_weights(const Problem& problem, const Inspection& found) {
     const bool collinear = problem.shape().learned_steps() > 0 && found.rank < found.dimension;
+    if (problem.is_linear())
+        return fmt::format("  features      {} of {} directions can be seen where the start leads{}\n",
+                           found.rank, found.dimension,
+                           collinear ? "; laws that differ in others alone cannot be told apart" : "");
     const std::vector<Step> dim = dim_steps(problem, found);
     if (!collinear && dim.empty()) return "  base models   independent: all weights can be identified\n";
     std::string text;
@@ -144,7 +148,9 @@ int check(const std::string& source, bool normalise, const Console& console) {
         return 0;
     }
     std::string text = fmt::format("{} {}\n", console.bold(problem.name()), "is usable");
-    text += "  rows          every base model is a probability distribution everywhere\n";
+    text += problem.is_linear()
+                ? "  rows          features of norm at most 1; the truth, if known, is a law everywhere\n"
+                : "  rows          every base model is a probability distribution everywhere\n";
     text += describe_reach(problem, found) + describe_weights(problem, found);
     if (problem.misspecification() > 0)
         text += fmt::format(
@@ -152,7 +158,7 @@ int check(const std::string& source, bool normalise, const Console& console) {
             "that\n",
             problem.misspecification());
     text += describe_cost(problem, found.bytes, cost);
-    if (!problem.truth()) text += "  truth         not known, so it cannot be simulated or audited\n";
+    if (!problem.truth_known()) text += "  truth         not known, so it cannot be simulated or audited\n";
     if (const auto command = environment_command(source); !command.empty())
         text += fmt::format("  system        run by the command '{}', which alidade explore cannot do yet\n",
                             fmt::join(command, " "));

@@ -127,7 +127,7 @@ ordered_json to_json(const Explored& explored, const Run& store, const Goal& goa
     object["horizon"] = store.problem().shape().horizon;
     object["certificate"] = to_json(explored.knowledge.certificate);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
-    object["weights"] = weights_json(explored.knowledge.mixture("a table of weights").model());
+    add_weights(object, *explored.knowledge.learned);
     add_standing(object, explored.standing, store.problem());
     object["trace"] = ordered_json::array();
     for (const TracePoint& point : explored.trace)
@@ -156,7 +156,7 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)
-        text += describe_weights(explored.knowledge.mixture("a table of weights").model(), console) + "\n";
+        text += describe_learned(*explored.knowledge.learned, console) + "\n";
     if (const std::string parts = describe(explored.knowledge.certificate.contributions, problem, console);
         !parts.empty())
         text += parts + "\n";

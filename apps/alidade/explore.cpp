@@ -40,11 +40,14 @@ std::string constants_of(const Request& source) {
     return constants == source.given.end() ? "sharp" : constants->second;
 }
 
-/// The source whose constants are a theorem's, and so are told the number of episodes beforehand; none if
-/// there is no such.
+/// Whether a source's constants are a theorem's, and so are told the number of episodes beforehand.
+bool is_planned(const Request& source) {
+    return source.name != "linear" && constants_of(source) != "sharp";
+}
+
+/// The source of that kind; none if there is no such.
 const Request* planned_source(const std::vector<Request>& sources) {
-    const auto place =
-        std::ranges::find_if(sources, [](const Request& source) { return constants_of(source) != "sharp"; });
+    const auto place = std::ranges::find_if(sources, is_planned);
     return place == sources.end() ? nullptr : &*place;
 }
 
@@ -79,7 +82,7 @@ std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, do
 }
 
 /// The confidence sets asked for, --constants among their parameters.
-std::vector<Request> sources_of(const ExploreArguments& given) {
+std::vector<Request> sources_of(const ExploreArguments& given, const Problem& problem) {
     const std::string& constants = given.constants;
     expects(constants.empty() || constants == "sharp" || constants == "paper" || constants == "safe",
             "--constants is '{}'; must be sharp, paper or safe", constants);
@@ -88,7 +91,10 @@ std::vector<Request> sources_of(const ExploreArguments& given) {
     // Algorithm 1 has no others than the printed ones.
     const bool second =
         constants == "safe" || parse_request(given.algorithm, given.algorithm).name == "bernstein";
-    const std::string source = second ? "bernstein" : "regression";
+    expects(!problem.is_linear() || constants == "paper",
+            "--constants is {}; a linear MDP has sharp ones, or the paper's, with which nothing is proved",
+            constants);
+    const std::string source = problem.is_linear() ? "linear" : second ? "bernstein" : "regression";
     expects(given.confidence.empty(),
             "--constants {} is short for --confidence '{}?constants={}'; --confidence is '{}'", constants,
             source, constants, given.confidence);
@@ -102,9 +108,9 @@ RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
     explaining(flag_context, [&] {
         options.schedule = parse_schedule(given.replan);
         ExplorerOptions wanted{.algorithm = given.algorithm};
-        std::vector<Request> sources = sources_of(given);
+        std::vector<Request> sources = sources_of(given, problem);
         for (Request& source : sources) {
-            if (constants_of(source) == "sharp") continue;
+            if (!is_planned(source)) continue;
             // The paper's radii are told the number of episodes beforehand.
             source.given.emplace("episodes",
                                  std::to_string(budget_of(given, problem, options.delta, sources)));
@@ -134,7 +140,7 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
 }
 
 void require_truth(const Problem& problem, const std::string& source) {
-    if (problem.truth()) return;
+    if (problem.truth_known()) return;
     if (const auto command = environment_command(source); !command.empty())
         throw UserError(
             fmt::format("the system is to be run by the command '{}', and alidade cannot run systems by a "
@@ -148,10 +154,12 @@ void require_truth(const Problem& problem, const std::string& source) {
     throw UserError("the problem does not say how to run its system",
                     {fmt::format("problem '{}'", source),
                      "exploring needs a system to try policies on; here it is simulated from known weights",
-                     "add [environment] weights = \"truth.json\" to its problem.toml"});
+                     problem.is_linear() ? "add [environment] measures = \"truth.npz\" to its problem.toml"
+                                         : "add [environment] weights = \"truth.json\" to its problem.toml"});
 }
 
 bool same_truth(const Problem& one, const Problem& other) {
+    if (one.description().measures != other.description().measures) return false;
     if (one.truth().has_value() != other.truth().has_value()) return false;
     if (!one.truth()) return true;
     return one.truth()->rows() == other.truth()->rows() && one.truth()->cols() == other.truth()->cols() &&
@@ -252,7 +260,8 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option(
         "--constants", given->constants,
         "sharp; paper: as printed, errata mended; safe: as Algorithm 2's proof needs; short for "
-        "--confidence 'regression?constants=paper', or 'bernstein?constants=...' [sharp]");
+        "--confidence 'regression?constants=paper', or 'bernstein?constants=...', 'linear?constants=paper' "
+        "[sharp]");
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");

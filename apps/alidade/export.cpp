@@ -75,7 +75,7 @@ void require_free(const ExportArguments& given) {
 }
 
 LayeredOptions layered_options(const ExportArguments& given, const Problem& problem,
-                               const LearnedMixture& learned, const Console& console) {
+                               const LearnedModel& learned, const Console& console) {
     LayeredOptions options;
     options.view = kind_of(given.view);
     options.unroll = !given.stationary;
@@ -90,7 +90,7 @@ LayeredOptions layered_options(const ExportArguments& given, const Problem& prob
                 "In {} it stays between 0 and 1: a value of x there stands for {} + {} x.", given.output,
                 reward.scale.offset * static_cast<double>(problem.shape().horizon), reward.scale.scale));
     }
-    const auto intervals = static_cast<Index>(learned.sets().size()) * learned.model().features().entries();
+    const Index intervals = learned.uncertain_steps() * learned.model().successors().entries();
     options.exact_intervals = intervals <= most_exact_intervals;
     if (options.view == BranchKind::interval && !options.exact_intervals)
         console.say(fmt::format("{} intervals: by closed forms, which are a little wider than need be.",
@@ -98,8 +98,8 @@ LayeredOptions layered_options(const ExportArguments& given, const Problem& prob
     return options;
 }
 
-std::string claim_of(const LearnedMixture& learned, BranchKind view) {
-    const double zeta = learned.misspecification();
+std::string claim_of(const LearnedModel& learned, BranchKind view) {
+    const double zeta = learned.mixture() ? learned.mixture()->misspecification() : 0;
     switch (view) {
         case BranchKind::point:
             return "The learned model. What its plans are worth in truth: alidade certify RUN --reward R "
@@ -109,11 +109,12 @@ std::string claim_of(const LearnedMixture& learned, BranchKind view) {
             return fmt::format(
                 "With probability {} all true transition probabilities lie in their intervals at once{}. "
                 "That the "
-                "intervals of a step belong to the same weights is lost: values computed from the file are "
-                "sound, "
-                "but looser than those of alidade plan and certify.",
+                "intervals of a {} is lost: values computed from the file are sound, but looser than those "
+                "of alidade plan and certify.",
                 1 - learned.delta(),
-                zeta > 0 ? ", as far as the system only goes where some base model goes" : "");
+                zeta > 0 ? ", as far as the system only goes where some base model goes" : "",
+                learned.mixture() ? "step belong to the same weights"
+                                  : "row lie in one total-variation ball");
         default:
             return zeta > 0 ? fmt::format(
                                   "Some weights give a model whose transition laws are within {} in total "
@@ -160,6 +161,12 @@ void check_arguments(const ExportArguments& given, const ModelFormat& format, co
         throw UserError(fmt::format("format {} cannot hold the {} view", format.name, given.view),
                         {"--view", "what it would leave out is what the view is for",
                          kind == BranchKind::point ? "another --as" : "--view point, or --as drn"});
+    if (kind == BranchKind::parametric && problem.is_linear())
+        throw UserError("the parametric view of a linear MDP",
+                        {"--view",
+                         "its measures are as many numbers as there are features times states, and "
+                         "not weights of models that are known",
+                         "--view interval, or --view point"});
     if (given.stationary && !problem.homogeneous())
         throw UserError("--stationary with weights that depend on the step",
                         {fmt::format("run folder '{}'", given.folder),
@@ -167,7 +174,7 @@ void check_arguments(const ExportArguments& given, const ModelFormat& format, co
     require_free(given);
 }
 
-void report(const ExportArguments& given, const LearnedMixture& learned, const ExplicitHeader& header,
+void report(const ExportArguments& given, const LearnedModel& learned, const ExplicitHeader& header,
             const ModelFormat& format, const Written& written, const ModelStanding& model,
             const Console& console) {
     const Index steps =
@@ -229,7 +236,7 @@ int export_model(const ExportArguments& given, const Console& console) {
     if (standing.contradiction && !standing.despite)
         throw refusal(*standing.contradiction, given.folder, "nothing was written");
     insist(standing, console);
-    const LearnedMixture& learned = knowledge.mixture("an export");
+    const LearnedModel& learned = *knowledge.learned;
     const auto options = layered_options(given, problem, learned, console);
     const auto view =
         explaining({fmt::format("the model of run folder '{}'", given.folder),

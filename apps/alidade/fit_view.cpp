@@ -21,8 +21,10 @@ void require_fit_level(double level) {
 }
 
 std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, double level) {
-    const bool mixture = problem.features().kind() == FeatureKind::base_models;
-    if (level == 0 || !mixture || problem.misspecification() > 0) return std::nullopt;
+    // Of linear MDPs it is the regressions that find a contradiction.
+    if (level == 0 || problem.is_linear() || problem.misspecification() > 0 ||
+        problem.features().kind() != FeatureKind::base_models)
+        return std::nullopt;
     return check_model(problem.features(), counts, problem.homogeneous(), level);
 }
 

@@ -24,11 +24,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The one algorithm whose sets hold for data that somebody else collected.
-constexpr std::string_view offline_algorithm = "likelihood";
-
 struct LearnArguments {
-    std::string source, folder, algorithm = std::string(offline_algorithm);
+    std::string source, folder, algorithm;
     std::vector<std::string> files;
     std::optional<double> delta;
     FitFlags fit;
@@ -48,20 +45,22 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void require_offline_algorithm(const std::string& name) {
-    explaining({"the command line", "nothing was done", fmt::format("--algorithm {}", offline_algorithm)},
+void require_offline_algorithm(const std::string& name, const Task& task) {
+    if (name.empty()) return;
+    const std::string serves = offline_algorithm(task);
+    explaining({"the command line", "nothing was done", fmt::format("--algorithm {}", serves)},
                [&] { find_behaviour(name); });
-    if (name == offline_algorithm) return;
+    if (name == serves) return;
     throw UserError(
-        fmt::format("--algorithm is {}; logs can only be learned from by {}", name, offline_algorithm),
+        fmt::format("--algorithm is {}; logs of this problem can only be learned from by {}", name, serves),
         {"the command line",
          "regression predicts values that must have been fixed before the data were seen; nobody "
          "fixed any before these logs",
-         fmt::format("--algorithm {}, or leave it out", offline_algorithm)});
+         fmt::format("--algorithm {}, or leave it out", serves)});
 }
 
 void require_usable(const Task& task, const std::string& source) {
-    const std::string refusal = find_behaviour("likelihood").refusal(task);
+    const std::string refusal = find_behaviour(offline_algorithm(task)).refusal(task);
     if (refusal.empty()) return;
     throw UserError(refusal, {fmt::format("problem '{}'", source),
                               "logs are certified by the likelihood of convex weights, and by nothing else",
@@ -120,7 +119,7 @@ void require_different_files(const std::vector<std::string>& files) {
 }
 
 Counts read_logs(const LearnArguments& given, const Problem& problem) {
-    Counts counts(problem.shared_features(), problem.shape().horizon);
+    Counts counts(problem.shared_successors(), problem.shape().horizon);
     for (const std::string& file : given.files) {
         const Context context{fmt::format("episodes '{}'", file),
                               "an episode that is guessed at or left out would bias what is learned",
@@ -165,7 +164,7 @@ ordered_json object_of(const Learned& all, const LearnArguments& given) {
     object["horizon"] = store.problem().shape().horizon;
     object["certificate"] = to_json(knowledge.certificate);
     object["contributions"] = to_json(knowledge.certificate.contributions, store.problem());
-    object["weights"] = weights_json(knowledge.mixture("a table of weights").model());
+    add_weights(object, *knowledge.learned);
     add_standing(object, all.standing, store.problem());
     object["seconds"] = {
         {"total", result.timings.total}, {"read", all.read_seconds}, {"certify", result.timings.certify}};
@@ -185,8 +184,7 @@ std::string text_of(const Learned& all, const Console& console) {
     text += describe(knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(all.standing, problem, console); !standing.empty())
         text += standing + "\n";
-    if (problem.shape().learned_steps() > 0)
-        text += describe_weights(knowledge.mixture("a table of weights").model(), console) + "\n";
+    if (problem.shape().learned_steps() > 0) text += describe_learned(*knowledge.learned, console) + "\n";
     if (const std::string parts = describe(knowledge.certificate.contributions, problem, console);
         !parts.empty())
         text += parts + "\n";
@@ -200,9 +198,9 @@ std::string text_of(const Learned& all, const Console& console) {
 
 int learn(const LearnArguments& given, const Console& console) {
     const auto begin = std::chrono::steady_clock::now();
-    require_offline_algorithm(given.algorithm);
     require_fit_level(given.fit.level);
     const Problem problem = load_problem_argument(given.source, given.normalise);
+    require_offline_algorithm(given.algorithm, task_of(problem));
     require_usable(task_of(problem), given.source);
     const double delta = delta_of(given.delta, problem);
     require_free(given);
@@ -237,8 +235,9 @@ void add_learn(CLI::App& app, Chosen& chosen) {
         ->required()
         ->allow_extra_args(false);
     command->add_option("-o,--output", given->folder, "Folder of the run; it must not hold one")->required();
-    command->add_option("--algorithm", given->algorithm, "Only likelihood can learn from logs")
-        ->capture_default_str();
+    command->add_option(
+        "--algorithm", given->algorithm,
+        "Only likelihood can learn from logs, and for linear MDPs lsvi [the one that serves]");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
     add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "alidade/certify/linear_plan.hpp"
 #include "alidade/certify/robust_plan.hpp"
 #include "alidade/process/external_planner.hpp"
 #include "alidade/process/planning_model.hpp"
@@ -33,6 +34,9 @@ std::string planner_help() {
     return text +
            fmt::format("  {:<19} {}\n", "robust",
                        "Largest value that is guaranteed on the real system; says what that costs.") +
+           fmt::format(
+               "  {:<19} {}\n", "lsvi",
+               "Optimistic least-squares value iteration, for linear MDPs: the paper's Algorithm 4.") +
            "  cmd:COMMAND         Any program: COMMAND reads {model} and writes {policy}; see "
            "docs/planners.md.";
 }
@@ -40,7 +44,9 @@ std::string planner_help() {
 }  // namespace
 
 void add_planner_flags(CLI::App& command, PlannerFlags& flags) {
-    command.add_option("--planner", flags.planner, "One of " + planner_names() + ", robust, or cmd:COMMAND")
+    command
+        .add_option("--planner", flags.planner,
+                    "One of " + planner_names() + ", robust, lsvi, or cmd:COMMAND")
         ->capture_default_str();
     command
         .add_option("--planner-format", flags.format,
@@ -56,6 +62,13 @@ PlannerChoice::PlannerChoice(PlannerFlags flags, const SharedLearned& learned, T
     : flags_(std::move(flags)) {
     if (flags_.robust()) {
         planner_ = std::make_unique<RobustPlanner>(learned, threads);
+        return;
+    }
+    if (flags_.planner == "lsvi") {
+        planner_ =
+            explaining({"--planner", "it plans by the regressions of a linear MDP, and by nothing else",
+                        "another planner: alidade plan --help names them"},
+                       [&] { return std::make_unique<LinearPlanner>(learned); });
         return;
     }
     if (!flags_.external()) {

@@ -123,26 +123,47 @@ std::string start_in_words(const Problem& problem) {
     return text;
 }
 
-ordered_json object_of(const Problem& problem, std::int64_t bytes) {
+std::string kind_of(const Problem& problem) {
+    if (problem.is_linear()) return "linear MDP";
+    return problem.features().kind() == FeatureKind::base_models ? "base models" : "signed features";
+}
+
+/// A label and what the laws of transitions are made of.
+std::pair<std::string, std::string> features_in_words(const Problem& problem) {
+    if (problem.is_linear())
+        return {"features",
+                fmt::format("{} of each state and action (a linear MDP); measures of norm at most {:.6g}",
+                            problem.pair_features().features(), problem.pair_features().norm_bound())};
     const FeatureMap& features = problem.features();
+    if (features.kind() == FeatureKind::base_models)
+        return {"base models", fmt::format("{}: {}", features.features(),
+                                           printable(fmt::format("{}", fmt::join(features.names(), ", "))))};
+    return {"features", fmt::format("{}, signed; weights of norm at most {}", features.features(),
+                                    features.norm_bound())};
+}
+
+ordered_json object_of(const Problem& problem, std::int64_t bytes) {
+    const SuccessorMap& map = problem.successors();
     ordered_json object;
     object["name"] = problem.name();
-    object["states"] = features.states();
-    object["actions"] = features.actions();
+    object["states"] = map.states();
+    object["actions"] = map.actions();
     object["horizon"] = problem.shape().horizon;
-    object["features"] = features.features();
+    object["features"] =
+        problem.is_linear() ? problem.pair_features().features() : problem.features().features();
     object["homogeneous"] = problem.homogeneous();
     object["misspecification"] = problem.misspecification();
-    object["kind"] = features.kind() == FeatureKind::base_models ? "base models" : "signed features";
-    object["norm_bound"] = features.norm_bound();
-    object["transitions"] = features.entries();
-    object["max_successors"] = features.max_successors();
+    object["kind"] = kind_of(problem);
+    object["norm_bound"] =
+        problem.is_linear() ? problem.pair_features().norm_bound() : problem.features().norm_bound();
+    object["transitions"] = map.entries();
+    object["max_successors"] = map.max_successors();
     object["memory_bytes"] = bytes;
     object["start"] = ordered_json::array();
     for (const auto& [state, probability] : problem.start().atoms())
         object["start"].push_back({{"state", state}, {"probability", probability}});
-    object["base"] = features.names();
-    object["truth_known"] = problem.truth().has_value();
+    if (!problem.is_linear()) object["base"] = problem.features().names();
+    object["truth_known"] = problem.truth_known();
     object["rewards"] = ordered_json::array();
     for (const NamedReward& reward : problem.rewards())
         object["rewards"].push_back({{"name", reward.name}, {"meaning", reward.meaning}});
@@ -156,26 +177,23 @@ ordered_json object_of(const Problem& problem, std::int64_t bytes) {
 }
 
 std::string text_of(const Problem& problem, std::int64_t bytes, const Console& console) {
-    const FeatureMap& features = problem.features();
-    const bool base = features.kind() == FeatureKind::base_models;
+    const SuccessorMap& map = problem.successors();
     std::string text = fmt::format("{}\n", console.bold(problem.name()));
     const auto line = [&](std::string_view label, const std::string& value) {
         text += fmt::format("  {:<14}{}\n", label, value);
     };
-    line("size", fmt::format("{} states, {} actions, {} steps", features.states(), features.actions(),
+    line("size", fmt::format("{} states, {} actions, {} steps", map.states(), map.actions(),
                              problem.shape().horizon));
     line("transitions", fmt::format("{} possible, at most {} from one state and action",
-                                    with_commas(features.entries()), features.max_successors()));
-    line(base ? "base models" : "features",
-         base ? fmt::format("{}: {}", features.features(),
-                            printable(fmt::format("{}", fmt::join(features.names(), ", "))))
-              : fmt::format("{}, signed; weights of norm at most {}", features.features(),
-                            features.norm_bound()));
-    line("weights", problem.homogeneous() ? "one set for all steps" : "one set a step");
+                                    with_commas(map.entries()), map.max_successors()));
+    const auto [label, made_of] = features_in_words(problem);
+    line(label, made_of);
+    line(problem.is_linear() ? "measures" : "weights",
+         problem.homogeneous() ? "one set for all steps" : "one set a step");
     if (problem.misspecification() > 0)
         line("mixture", fmt::format("off by at most {:.4g} in total variation", problem.misspecification()));
     line("start", start_in_words(problem));
-    line("truth", problem.truth() ? "known: it can be simulated and audited" : "not known");
+    line("truth", problem.truth_known() ? "known: it can be simulated and audited" : "not known");
     line("memory", fmt::format("about {}", memory_size(bytes)));
     const ProblemTarget& target = problem.target();
     if (target.epsilon) line("target", fmt::format("certificate of at most {}", *target.epsilon));

@@ -177,7 +177,7 @@ TEST(ProblemFolder, MissingKeysAreNamed) {
     EXPECT_TRUE(says(refused("initial_state = 0\n", "initial_state = 0\ninitial = [[0, 1.0]]\n"), {"both"}));
     EXPECT_TRUE(says(refused("file = \"k.npz\"\n", ""), {"problem.toml:5: [[base]]", "'file' is missing"}));
     EXPECT_TRUE(says(refused("[[base]]\nfile = \"k.npz\"\n", ""),
-                     {"problem.toml", "neither [[base]] and [features]"}));
+                     {"problem.toml", "none of [[base]], [features] and [linear]"}));
     EXPECT_TRUE(says(
         refused("[environment]", "[features]\nfile = \"f.npz\"\nnorm_bound = 1.0\n[environment]"), {"both"}));
 }

@@ -36,8 +36,10 @@ struct AuditResult {
 /// Compares every certificate with the truth: exact true losses over random and sparse rewards, then
 /// local search for the worst one. Throws InvalidArgument if the shapes differ.
 AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const AuditOptions& options = {});
+/// The same for a truth without weights, where rows are uncertain and not weights.
+AuditResult audit(const Knowledge& knowledge, const TransitionModel& truth, const AuditOptions& options = {});
 
 /// V* - V^pi on the truth for the exact plan of the learned model.
-double true_loss(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward);
+double true_loss(const LearnedModel& learned, const TransitionModel& truth, const Reward& reward);
 
 }  // namespace alidade

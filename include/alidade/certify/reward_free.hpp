@@ -30,6 +30,8 @@ struct RewardFreeCertificate {
     std::vector<std::pair<std::string, double>> candidates;  ///< every candidate, not clipped at H
     double failure_probability = 0;                          ///< delta
     std::vector<Contribution> contributions;                 ///< the largest, in falling order
+    /// What an algorithm's paper claims with constants that it leaves open: not proved, and no candidate.
+    std::vector<std::pair<std::string, double>> unproved = {};
 };
 
 /// What values at the next step range over: H-1-h, or all of H as the paper has it.

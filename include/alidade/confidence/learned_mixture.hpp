@@ -54,6 +54,8 @@ public:
     /// The largest of its weights' depths in the sets.
     double depth(const MixtureModel& truth) const override;
     bool contains(const MixtureModel& truth) const override;
+    double depth(const TransitionModel& truth) const override;
+    bool contains(const TransitionModel& truth) const override;
     const LearnedMixture* mixture() const noexcept override { return this; }
 
 private:

@@ -13,6 +13,7 @@
 namespace alidade {
 
 class LearnedMixture;
+class LearnedLinear;
 
 /// How the least and the largest expectation over what is left possible are had.
 enum class WorstCase {
@@ -77,15 +78,21 @@ public:
     virtual std::vector<double> divergences(Divergence divergence) const = 0;
 
     /// How deep a truth is in what is left possible: at most one inside, infinite where it was excluded
-    /// beforehand. Throws InvalidArgument if it has another shape.
+    /// beforehand. Throws InvalidArgument if it has another shape, and where weights are uncertain, of a
+    /// truth without them.
     virtual double depth(const MixtureModel& truth) const = 0;
+    virtual double depth(const TransitionModel& truth) const = 0;
     /// Whether the truth is left possible.
     virtual bool contains(const MixtureModel& truth) const = 0;
+    virtual bool contains(const TransitionModel& truth) const = 0;
 
     /// Itself if it is weights in confidence sets, in which values can be expanded; null otherwise.
     virtual const LearnedMixture* mixture() const noexcept { return nullptr; }
-    /// The same, where nothing else will do: throws InvalidArgument that says that `what` needs it.
+    /// Itself if it is the regression of a linear MDP; null otherwise.
+    virtual const LearnedLinear* linear() const noexcept { return nullptr; }
+    /// The same, where nothing else will do: throw InvalidArgument that says that `what` needs it.
     const LearnedMixture& as_mixture(std::string_view what) const;
+    const LearnedLinear& as_linear(std::string_view what) const;
 
 protected:
     /// Throws InvalidArgument unless delta is in (0, 1).

@@ -14,7 +14,7 @@ namespace alidade {
 /// for all steps, is known up to a radius of its own. The true row has no mass but on the pair's successors,
 /// of which the learned row need not have seen all; rows do not constrain each other. A mixture that is
 /// misspecified by zeta is the case of one radius beside weights (LearnedMixture).
-class LearnedRows final : public LearnedModel {
+class LearnedRows : public LearnedModel {
 public:
     /// `radii` has one number in [0, 1] for each uncertain step (H-1, or one if `homogeneous`; none if H = 1)
     /// and pair: largest total variation between the true row and the model's, zero where it is known.
@@ -40,10 +40,10 @@ public:
     std::vector<double> divergences(Divergence divergence) const override;
     /// The largest distance of a row of the truth, in radii. Infinite where it leads to a state that is no
     /// successor in the model, or where a row is known and another.
-    double depth(const TransitionModel& truth) const;
+    double depth(const TransitionModel& truth) const override;
     double depth(const MixtureModel& truth) const override { return depth(rows_of(truth)); }
     /// Up to 1e-9 in the distances.
-    bool contains(const TransitionModel& truth) const;
+    bool contains(const TransitionModel& truth) const override;
     bool contains(const MixtureModel& truth) const override { return contains(rows_of(truth)); }
 
 private:

@@ -91,8 +91,13 @@ private:
 /// The knowledge that evidence supports, without an explorer to hand: Explorer(task, options).recompute.
 Knowledge recompute(const Task& task, const Snapshot& evidence, const ExplorerOptions& options);
 
+/// The algorithm whose sets hold for data that somebody else collected: likelihood for base models, lsvi for
+/// linear MDPs.
+std::string offline_algorithm(const Task& task);
+
 /// What counts teach, whoever collected them and however: a model, and sets that hold for any data
-/// [likelihood §7]. Throws InvalidArgument where the likelihood gives no bound.
+/// [likelihood §7; docs/algorithms/lsvi.md, Theorem 1]. Throws InvalidArgument where that algorithm refuses
+/// the task.
 Knowledge learn(const Task& task, const Counts& counts, double delta = 0.1);
 
 }  // namespace alidade

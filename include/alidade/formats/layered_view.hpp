@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/confidence/learned_mixture.hpp"
+#include "alidade/confidence/learned_model.hpp"
 #include "alidade/formats/explicit_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
@@ -18,8 +18,9 @@ namespace alidade {
 
 struct LayeredOptions {
     /// Point: the learned model, P~. Interval: the smallest box that contains every transition probability of
-    /// every member of the confidence sets, widened by the misspecification; each interval contains its
-    /// point. Parametric: weights of the base models as parameters. A known model has the point view only.
+    /// every member of the confidence sets, widened by the misspecification, or of every row's ball; each
+    /// interval contains its point. Parametric: weights of the base models as parameters. A known model has
+    /// the point view only.
     BranchKind view = BranchKind::point;
     /// One state for every (step, state), or, for homogeneous models only, the states themselves.
     bool unroll = true;
@@ -51,12 +52,13 @@ struct LayeredOptions {
 class LayeredView final : public ExplicitRows {
 public:
     /// The model must outlive the view. Throws InvalidArgument for names or rewards that do not fit, if a
-    /// model that depends on time is not to be unrolled, and for intervals or parameters of a known model.
+    /// model that depends on time is not to be unrolled, for intervals or parameters of a known model, and
+    /// for parameters where no weights were learned.
     LayeredView(const TransitionModel& known, LayeredOptions options);
-    LayeredView(const LearnedMixture& learned, LayeredOptions options);
+    LayeredView(const LearnedModel& learned, LayeredOptions options);
 
 private:
-    LayeredView(const TransitionModel& model, const LearnedMixture* learned, LayeredOptions options);
+    LayeredView(const TransitionModel& model, const LearnedModel* learned, LayeredOptions options);
     void do_read(Index state, ExplicitState& row) const override;
     void add_choice(Step h, State s, Action a, ExplicitState& row) const;
     void add_start(ExplicitState& row) const;
@@ -65,7 +67,7 @@ private:
     void add_affine(Step h, Index entry, ExplicitState& row) const;
 
     const TransitionModel& model_;
-    const LearnedMixture* learned_;  // what intervals and parameters are computed from; null if known
+    const LearnedModel* learned_;  // what intervals and parameters are computed from; null if known
     LayeredOptions options_;
     std::vector<std::int32_t> own_labels_;  // of each state, if it has one
     std::vector<Interval> intervals_;       // interval view: the entries of each confidence set

@@ -29,8 +29,12 @@ struct LoadOptions {
 ///     [features]                    # instead of [[base]]: see docs/formats.md
 ///     file = "features.npz"
 ///     norm_bound = 1.2
+///     [linear]                      # or instead: a linear MDP, see docs/formats.md
+///     file = "phi.npz"
+///     norm_bound = 1.8              # optional: sqrt(d)
 ///     [environment]                 # optional
 ///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}; or: command = ["./plant"]
+///                                   # of a linear MDP: measures = "truth.npz"
 ///     [target]                      # optional, as are its keys
 ///     epsilon = 0.5
 ///     delta = 0.1
@@ -48,8 +52,8 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options = 
 std::vector<std::string> environment_command(std::string_view path_or_uri);
 
 /// Writes a folder from which load_problem gives an equal problem: problem.toml, base/NAME.npz or
-/// features.npz, truth.json if the truth is known, rewards/NAME.json. Creates the folder if needed and
-/// replaces files of these names; problem.toml is written last.
+/// features.npz or phi.npz, truth.json or truth.npz if the truth is known, rewards/NAME.json. Creates the
+/// folder if needed and replaces files of these names; problem.toml is written last.
 void save_problem(const Problem& problem, const std::filesystem::path& folder);
 
 }  // namespace alidade

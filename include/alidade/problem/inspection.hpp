@@ -22,7 +22,7 @@ struct Inspection {
     /// H of them, but the first hundred thousand at most; the last step's transitions are never learned.
     std::vector<StepInspection> steps;
     std::vector<State> unreachable;  ///< states that no step reaches, ascending
-    Index dimension = 0;             ///< p: directions in which the weights can move
+    Index dimension = 0;             ///< p: directions in which the weights can move; d of a linear MDP
     /// Directions that the transitions from all reachable states together show; fewer than `dimension`
     /// means that the base models are collinear there: weights are not identifiable, predictions are.
     Index rank = 0;

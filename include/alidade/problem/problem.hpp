@@ -7,6 +7,7 @@
 
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/mixture_model.hpp"
+#include "alidade/model/pair_features.hpp"
 #include "alidade/model/parameter_set.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/model/shape.hpp"
@@ -33,22 +34,25 @@ struct ProblemTarget {
 /// Everything a problem is made of, as plain data; Problem validates it.
 struct ProblemDescription {
     std::string name;
-    SharedFeatures features;
-    Index horizon = 0;         ///< H >= 1
-    StartLaw start{0};         ///< known law of the first state
-    bool homogeneous = false;  ///< one theta for all steps, data pooled
+    SharedFeatures features;              ///< of transitions, or
+    SharedPairFeatures linear = nullptr;  ///< of pairs, if it is a linear MDP: exactly one of them
+    Index horizon = 0;                    ///< H >= 1
+    StartLaw start{0};                    ///< known law of the first state
+    bool homogeneous = false;             ///< one theta for all steps, data pooled
     /// zeta in [0, 1): no true transition law is farther than this, in total variation, from the mixture's at
     /// its state and action. Zero where the mixture is exact; aggregated systems have more [theory §1.1].
     double misspecification = 0;
-    std::optional<Matrix> truth;            ///< weights to simulate: H rows of d (one if homogeneous)
+    std::optional<Matrix> truth;  ///< weights to simulate: H rows of d (one if homogeneous)
+    /// Of a linear MDP, instead: mu_h, d rows of S numbers, H of them (one if homogeneous); none: not known.
+    std::vector<Matrix> measures = {};
     std::vector<std::string> state_names;   ///< S of them, or empty
     std::vector<std::string> action_names;  ///< A of them, or empty
     std::vector<NamedReward> rewards;       ///< natural rewards, if any
     ProblemTarget target;
 };
 
-/// A system under study: the candidate models, the horizon, the start, and, for simulated problems,
-/// the truth. Immutable and valid.
+/// A system under study: the candidate models, or the features of a linear MDP, the horizon, the start, and,
+/// for simulated problems, the truth. Immutable and valid.
 class Problem {
 public:
     /// Throws InvalidArgument naming what is wrong.
@@ -56,12 +60,23 @@ public:
 
     const std::string& name() const noexcept { return parts_.name; }
     const Shape& shape() const noexcept { return shape_; }
-    const FeatureMap& features() const noexcept { return *parts_.features; }
-    const SharedFeatures& shared_features() const noexcept { return parts_.features; }
+    /// Whether it is a linear MDP, with features of pairs.
+    bool is_linear() const noexcept { return parts_.linear != nullptr; }
+    /// Where each pair can lead, of either kind.
+    const SuccessorMap& successors() const noexcept { return *successors_; }
+    const SharedSuccessors& shared_successors() const noexcept { return successors_; }
+    /// Features of transitions, and the weights that are possible. Throw InvalidArgument for linear MDPs.
+    const FeatureMap& features() const;
+    const SharedFeatures& shared_features() const;
+    const ParameterSet& parameters() const;
+    /// Features of pairs. Throws InvalidArgument unless it is a linear MDP.
+    const PairFeatures& pair_features() const;
     const StartLaw& start() const noexcept { return parts_.start; }
     bool homogeneous() const noexcept { return parts_.homogeneous; }
     double misspecification() const noexcept { return parts_.misspecification; }
-    const ParameterSet& parameters() const noexcept { return parameters_; }
+    /// Whether its system can be simulated.
+    bool truth_known() const noexcept { return parts_.truth.has_value() || !parts_.measures.empty(); }
+    /// The true weights; none if they are not known, and of linear MDPs.
     const std::optional<Matrix>& truth() const noexcept { return parts_.truth; }
     const std::vector<NamedReward>& rewards() const noexcept { return parts_.rewards; }
     const ProblemTarget& target() const noexcept { return parts_.target; }
@@ -72,12 +87,15 @@ public:
     std::string action_name(Action a) const;
 
     /// The true system. Throws InvalidArgument if the truth is not known.
+    TransitionModel true_system() const;
+    /// The same with its weights. Throws InvalidArgument for linear MDPs, too.
     MixtureModel true_model() const;
 
 private:
     ProblemDescription parts_;
+    SharedSuccessors successors_;
     Shape shape_;
-    ParameterSet parameters_;
+    std::optional<ParameterSet> parameters_;  // none of linear MDPs
 };
 
 /// The part of a problem that exploration sees.

@@ -10,7 +10,8 @@ namespace {
 
 /// The loss is <d* - d, R> for the occupancies of the optimal policy and of the plan on the truth; this
 /// rewards exactly what the plan visits too rarely. It is the ascent direction while both policies stay.
-std::vector<double> along_the_gradient(const MixtureModel& truth, const Reward& reward, const Policy& plan) {
+std::vector<double> along_the_gradient(const TransitionModel& truth, const Reward& reward,
+                                       const Policy& plan) {
     const Matrix wanted = occupancy(truth, backward_induction(truth, reward).policy);
     const Matrix got = occupancy(truth, plan);
     std::vector<double> values;
@@ -42,13 +43,13 @@ std::vector<double> rounded(const Reward& reward) {
 
 }  // namespace
 
-TrueLoss measure_loss(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward) {
+TrueLoss measure_loss(const LearnedModel& learned, const TransitionModel& truth, const Reward& reward) {
     Policy policy = backward_induction(learned.model(), reward).policy;
     const double value = evaluate(truth, policy, reward).value;
     return {std::move(policy), backward_induction(truth, reward).value, value};
 }
 
-void climb(const LearnedModel& learned, const MixtureModel& truth, const Reward& start, Index steps,
+void climb(const LearnedModel& learned, const TransitionModel& truth, const Reward& start, Index steps,
            Stream& random, const std::function<void(const Reward&, const TrueLoss&, bool)>& visit) {
     const Shape& shape = truth.shape();
     std::vector<double> best = rounded(start);

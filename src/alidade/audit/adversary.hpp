@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "alidade/confidence/learned_model.hpp"
-#include "alidade/model/mixture_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
+#include "alidade/model/transition_model.hpp"
 #include "alidade/random/stream.hpp"
 
 namespace alidade::detail {
@@ -19,11 +19,11 @@ struct TrueLoss {
     double loss() const { return optimal - value; }
 };
 
-TrueLoss measure_loss(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward);
+TrueLoss measure_loss(const LearnedModel& learned, const TransitionModel& truth, const Reward& reward);
 
 /// Local search over 0/1 rewards for a larger true loss, `steps` proposals from `start`. Every proposal
 /// is shown to `visit` with whether it was accepted.
-void climb(const LearnedModel& learned, const MixtureModel& truth, const Reward& start, Index steps,
+void climb(const LearnedModel& learned, const TransitionModel& truth, const Reward& start, Index steps,
            Stream& random, const std::function<void(const Reward&, const TrueLoss&, bool accepted)>& visit);
 
 }  // namespace alidade::detail

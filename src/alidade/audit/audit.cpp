@@ -44,7 +44,7 @@ Finding examine(const Knowledge& knowledge, const DeviationTable& deviations, co
 }
 
 std::vector<Finding> examine_random(const Knowledge& knowledge, const DeviationTable& deviations,
-                                    const MixtureModel& truth, const AuditOptions& options) {
+                                    const TransitionModel& truth, const AuditOptions& options) {
     std::vector<Finding> findings(static_cast<std::size_t>(options.rewards));
     detail::in_chunks(options.rewards, 1, options.threads, [&](Index first, Index last) {
         for (Index i = first; i < last; ++i) {
@@ -56,7 +56,7 @@ std::vector<Finding> examine_random(const Knowledge& knowledge, const DeviationT
     return findings;
 }
 
-void search_worst(const Knowledge& knowledge, const DeviationTable& deviations, const MixtureModel& truth,
+void search_worst(const Knowledge& knowledge, const DeviationTable& deviations, const TransitionModel& truth,
                   const std::vector<Finding>& findings, const AuditOptions& options, AuditResult& result) {
     std::vector<Index> order(findings.size());
     std::iota(order.begin(), order.end(), Index{0});
@@ -81,24 +81,10 @@ void search_worst(const Knowledge& knowledge, const DeviationTable& deviations, 
     }
 }
 
-}  // namespace
-
-double true_loss(const LearnedModel& learned, const MixtureModel& truth, const Reward& reward) {
-    return detail::measure_loss(learned, truth, reward).loss();
-}
-
-AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const AuditOptions& options) {
-    expects(knowledge.learned != nullptr, "the knowledge has no learned model");
-    expects(truth.shape() == knowledge.learned->shape(),
-            "the truth has another shape than the learned model");
-    expects(options.rewards >= 1, "rewards is {}; must be at least 1", options.rewards);
-    expects(options.climb_steps >= 0 && options.climb_starts >= 1,
-            "climb_steps is {} and climb_starts {}; must be at least 0 and 1", options.climb_steps,
-            options.climb_starts);
+/// All but where the truth lies, which depends on what is known of it.
+AuditResult compare(const Knowledge& knowledge, const TransitionModel& truth, const AuditOptions& options) {
     AuditResult result;
     result.reward_free = knowledge.certificate.bound;
-    result.truth_in_confidence_set = knowledge.learned->contains(truth);
-    result.depth = knowledge.learned->depth(truth);
     const DeviationTable deviations = DeviationTable::of(*knowledge.learned);
     const std::vector<Finding> findings = examine_random(knowledge, deviations, truth, options);
     for (const Finding& finding : findings) {
@@ -111,6 +97,38 @@ AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const A
     result.rewards = options.rewards;
     search_worst(knowledge, deviations, truth, findings, options, result);
     return result;
+}
+
+/// With or without weights, as `Truth` has them.
+template <class Truth>
+AuditResult audit_with(const Knowledge& knowledge, const Truth& truth, const AuditOptions& options) {
+    expects(knowledge.learned != nullptr, "the knowledge has no learned model");
+    expects(truth.shape() == knowledge.learned->shape(),
+            "the truth has another shape than the learned model");
+    expects(options.rewards >= 1, "rewards is {}; must be at least 1", options.rewards);
+    expects(options.climb_steps >= 0 && options.climb_starts >= 1,
+            "climb_steps is {} and climb_starts {}; must be at least 0 and 1", options.climb_steps,
+            options.climb_starts);
+    const bool contained = knowledge.learned->contains(truth);
+    const double depth = knowledge.learned->depth(truth);
+    AuditResult result = compare(knowledge, truth, options);
+    result.truth_in_confidence_set = contained;
+    result.depth = depth;
+    return result;
+}
+
+}  // namespace
+
+double true_loss(const LearnedModel& learned, const TransitionModel& truth, const Reward& reward) {
+    return detail::measure_loss(learned, truth, reward).loss();
+}
+
+AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const AuditOptions& options) {
+    return audit_with(knowledge, truth, options);
+}
+
+AuditResult audit(const Knowledge& knowledge, const TransitionModel& truth, const AuditOptions& options) {
+    return audit_with(knowledge, truth, options);
 }
 
 }  // namespace alidade

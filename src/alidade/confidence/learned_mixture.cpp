@@ -76,4 +76,12 @@ bool LearnedMixture::contains(const MixtureModel& truth) const {
     return true;
 }
 
+double LearnedMixture::depth(const TransitionModel&) const {
+    throw InvalidArgument("weights are uncertain, and the truth is given without its weights");
+}
+
+bool LearnedMixture::contains(const TransitionModel& truth) const {
+    return depth(truth) <= 1;
+}
+
 }  // namespace alidade

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "alidade/confidence/learned_linear.hpp"
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/error.hpp"
 
@@ -24,6 +25,13 @@ const LearnedMixture& LearnedModel::as_mixture(std::string_view what) const {
     const LearnedMixture* weights = mixture();
     expects(weights != nullptr, "{} needs weights in confidence sets; what was learned are rows", what);
     return *weights;
+}
+
+const LearnedLinear& LearnedModel::as_linear(std::string_view what) const {
+    const LearnedLinear* regression = linear();
+    expects(regression != nullptr, "{} needs the regression of a linear MDP, which is not what was learned",
+            what);
+    return *regression;
 }
 
 void LearnedModel::require_shape_of(const TransitionModel& truth) const {

@@ -7,6 +7,7 @@
 #include "alidade/explore/behaviour.hpp"
 #include "fisher_behaviour.hpp"
 #include "joint_behaviour.hpp"
+#include "lsvi_behaviour.hpp"
 #include "optimistic_behaviour.hpp"
 
 namespace alidade {
@@ -45,6 +46,16 @@ std::unique_ptr<Behaviour> make_joint(const BehaviourSetting& setting,
     return std::make_unique<detail::JointBehaviour>(setting, source_as<detail::JointSource>(source));
 }
 
+std::unique_ptr<Behaviour> make_lsvi(const BehaviourSetting& setting,
+                                     const std::shared_ptr<SetSource>& source,
+                                     const RequestArguments& arguments) {
+    const std::string& bonus = arguments.text("bonus");
+    if (bonus == "none") return std::make_unique<detail::UniformBehaviour>(setting, source);
+    return std::make_unique<detail::LsviBehaviour>(
+        setting, source_as<detail::LinearSource>(source),
+        bonus == "wang" ? detail::ExplorationReward::bonus_over_steps : detail::ExplorationReward::bonus);
+}
+
 std::unique_ptr<Behaviour> make_uniform(const BehaviourSetting& setting,
                                         const std::shared_ptr<SetSource>& source, const RequestArguments&) {
     return std::make_unique<detail::UniformBehaviour>(setting, source);
@@ -80,6 +91,13 @@ const std::vector<BehaviourEntry>& behaviours() {
          .parameters = {},
          .source = "regression",
          .make = make_uniform},
+        {.name = "lsvi",
+         .summary = "Least-squares value iteration for linear MDPs: the paper's Algorithm 3.",
+         .parameters = {word_parameter("bonus", {"u", "wang", "none"},
+                                       "the exploration reward: the bonus u, or u/H as Wang et al. (2020); "
+                                       "none: uniformly random actions")},
+         .source = "linear",
+         .make = make_lsvi},
     };
     return entries;
 }

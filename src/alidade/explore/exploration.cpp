@@ -65,8 +65,8 @@ std::string to_string(Stopped stopped) {
 Exploration::Exploration(const Task& task, const ExplorerOptions& options)
     : task_(task),
       explorer_(task, options),
-      counts_(task.features, task.horizon),
-      batch_(task.features, task.horizon) {}
+      counts_(task.successors(), task.horizon),
+      batch_(task.successors(), task.horizon) {}
 
 bool Exploration::certificate_due(bool new_policy) const {
     if (!scheduled_.knowledge) return true;

@@ -86,7 +86,7 @@ Deployment Explorer::ask() {
 
 void Explorer::tell(const Counts& counts) {
     expects(counts.shape() == task_.shape(), "counts have another shape than the problem");
-    expects(counts.over(*task_.features), "counts are of other successors than the problem's");
+    expects(counts.over(*task_.successors()), "counts are of other successors than the problem's");
     behaviour_->tell(counts);
     for (const auto& [name, source] : all_sources()) source->absorb(counts);
 }
@@ -162,9 +162,14 @@ Knowledge recompute(const Task& task, const Snapshot& evidence, const ExplorerOp
     return Explorer(task, options).recompute(evidence);
 }
 
+std::string offline_algorithm(const Task& task) {
+    return task.linear ? "lsvi" : "likelihood";
+}
+
 Knowledge learn(const Task& task, const Counts& counts, double delta) {
+    // Both sources keep counts and nothing else.
     return recompute(task, detail::likelihood_evidence(counts),
-                     {.algorithm = "likelihood", .confidence = "likelihood", .delta = delta});
+                     {.algorithm = offline_algorithm(task), .confidence = {}, .delta = delta});
 }
 
 }  // namespace alidade

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "../model/sweep.hpp"
-#include "alidade/random/samplers.hpp"
+#include "tied_action.hpp"
 
 namespace alidade::detail {
 
@@ -67,16 +67,7 @@ Action OptimisticBehaviour::choose(const double* value, Step h, State s) const {
                                 }) -
                value;
     }
-    const double best = *std::max_element(value, value + shape().actions);
-    const auto ties = std::count(value, value + shape().actions, best);
-    auto chosen = std::find(value, value + shape().actions, best);
-    if (ties > 1) {
-        Stream random(seed_, Purpose::ties, static_cast<std::uint64_t>(replans()),
-                      static_cast<std::uint64_t>(h * shape().states + s));
-        for (Index skip = sample_index(random, ties); skip > 0; --skip)
-            chosen = std::find(chosen + 1, value + shape().actions, best);
-    }
-    return chosen - value;
+    return tied_action({value, at(shape().actions)}, {seed_, replans(), h * shape().states + s});
 }
 
 UniformBehaviour::UniformBehaviour(const BehaviourSetting& setting, std::shared_ptr<SetSource> source)

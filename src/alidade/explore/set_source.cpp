@@ -8,6 +8,7 @@
 #include "alidade/error.hpp"
 #include "bernstein_source.hpp"
 #include "likelihood_source.hpp"
+#include "linear_source.hpp"
 #include "regression_source.hpp"
 #include "weighted_source.hpp"
 
@@ -19,11 +20,22 @@ std::string source_place(const SourceEntry& entry) {
     return fmt::format("confidence {}", entry.name);
 }
 
+/// The entry of a source that needs features of transitions: before its own refusals, that of linear MDPs.
+SourceEntry of_mixtures(SourceEntry entry) {
+    entry.refusal = [own = std::move(entry.refusal)](const Task& task) {
+        const std::string refusal = detail::pair_features_refusal(task);
+        return refusal.empty() ? own(task) : refusal;
+    };
+    return entry;
+}
+
 }  // namespace
 
 const std::vector<SourceEntry>& set_sources() {
-    static const std::vector<SourceEntry> entries = {detail::regression_entry(), detail::weighted_entry(),
-                                                     detail::bernstein_entry(), detail::likelihood_entry()};
+    static const std::vector<SourceEntry> entries = {
+        of_mixtures(detail::regression_entry()), of_mixtures(detail::weighted_entry()),
+        of_mixtures(detail::bernstein_entry()), of_mixtures(detail::likelihood_entry()),
+        detail::linear_entry()};
     return entries;
 }
 

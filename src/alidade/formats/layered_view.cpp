@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/error.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "transition_intervals.hpp"
@@ -26,7 +27,7 @@ bool has_start_state(const TransitionModel& model) {
     return start_of(model).size() != 1;
 }
 
-void check(const TransitionModel& model, const LearnedMixture* learned, const LayeredOptions& options) {
+void check(const TransitionModel& model, const LearnedModel* learned, const LayeredOptions& options) {
     const Shape& shape = model.shape();
     const auto fits = [](const std::vector<std::string>& names, Index count, std::string_view what) {
         expects(names.empty() || std::ssize(names) == count, "{} names of {}; must be {} or none",
@@ -79,6 +80,8 @@ Labels labels_of(const TransitionModel& model, const LayeredOptions& options) {
     return labels;
 }
 
+constexpr std::string_view parametric_view = "the parametric view";
+
 /// Parameters of one confidence set.
 Index slopes(const LearnedMixture& learned) {
     return ParameterSet::of(learned.model().features()).space().dimension();
@@ -106,7 +109,7 @@ Index transitions(const TransitionModel& model, const LayeredOptions& options) {
     return count;
 }
 
-ExplicitHeader header_of(const TransitionModel& model, const LearnedMixture* learned,
+ExplicitHeader header_of(const TransitionModel& model, const LearnedModel* learned,
                          const LayeredOptions& options) {
     check(model, learned, options);
     const Shape& shape = model.shape();
@@ -123,7 +126,8 @@ ExplicitHeader header_of(const TransitionModel& model, const LearnedMixture* lea
         ++header.choices;
         header.branches += std::ssize(atoms);
     }
-    if (options.view == BranchKind::parametric) header.parameters = parameters_of(*learned);
+    if (options.view == BranchKind::parametric)
+        header.parameters = parameters_of(learned->as_mixture(parametric_view));
     header.actions = options.action_names;
     header.labels = labels_of(model, options).names;
     for (const auto& named : options.rewards) header.rewards.push_back(named.first);
@@ -154,7 +158,7 @@ std::vector<double> affine_entries(const LearnedMixture& learned) {
 
 }  // namespace
 
-LayeredView::LayeredView(const TransitionModel& model, const LearnedMixture* learned, LayeredOptions options)
+LayeredView::LayeredView(const TransitionModel& model, const LearnedModel* learned, LayeredOptions options)
     : ExplicitRows(header_of(model, learned, options)),
       model_(model),
       learned_(learned),
@@ -162,13 +166,14 @@ LayeredView::LayeredView(const TransitionModel& model, const LearnedMixture* lea
       own_labels_(labels_of(model_, options_).own) {
     if (options_.view == BranchKind::interval)
         intervals_ = detail::transition_intervals(*learned_, options_.exact_intervals, options_.threads);
-    if (options_.view == BranchKind::parametric) affine_ = affine_entries(*learned_);
+    if (options_.view == BranchKind::parametric)
+        affine_ = affine_entries(learned_->as_mixture(parametric_view));
 }
 
 LayeredView::LayeredView(const TransitionModel& known, LayeredOptions options)
     : LayeredView(known, nullptr, std::move(options)) {}
 
-LayeredView::LayeredView(const LearnedMixture& learned, LayeredOptions options)
+LayeredView::LayeredView(const LearnedModel& learned, LayeredOptions options)
     : LayeredView(learned.model(), &learned, std::move(options)) {}
 
 void LayeredView::do_read(Index state, ExplicitState& row) const {
@@ -246,7 +251,7 @@ void LayeredView::add_transitions(Step h, Index pair, ExplicitState& row) const 
 }
 
 void LayeredView::add_affine(Step h, Index entry, ExplicitState& row) const {
-    const std::size_t sets = learned_->sets().size();
+    const std::size_t sets = at(learned_->uncertain_steps());
     const std::size_t count = header().parameters.size() / sets;
     const double* const values = affine_.data() + static_cast<std::size_t>(entry) * (1 + count);
     const std::size_t first = row.coefficients.size();

@@ -4,6 +4,7 @@
 #include "../files/csr_file.hpp"
 #include "../files/features_file.hpp"
 #include "../files/json_file.hpp"
+#include "../files/pair_features_file.hpp"
 #include "../files/toml_section.hpp"
 #include "alidade/error.hpp"
 #include "alidade/files/reward_file.hpp"
@@ -49,15 +50,19 @@ Document open_document(std::string_view path_text) {
         path.string());
     Document document{path, detail::read_toml(path)};
     const detail::TomlSection root = document.root();
-    root.allow_only({"problem", "base", "features", "environment", "target", "reward"});
+    root.allow_only({"problem", "base", "features", "linear", "environment", "target", "reward"});
     root.section("problem").allow_only({"name", "horizon", "initial_state", "initial", "homogeneous",
                                         "misspecification", "state_names", "action_names"});
     if (root.has("environment")) {
         const detail::TomlSection environment = root.section("environment");
-        environment.allow_only({"weights", "command"});
-        expects(!(environment.has("weights") && environment.has("command")),
-                "{} has both 'weights' and 'command'; keep the one that is to be explored",
-                environment.where("command"));
+        environment.allow_only({"weights", "measures", "command"});
+        const std::string truth = root.has("linear") ? "measures" : "weights";
+        expects(!(environment.has(truth) && environment.has("command")),
+                "{} has both '{}' and 'command'; keep the one that is to be explored",
+                environment.where("command"), truth);
+        const std::string other = root.has("linear") ? "weights" : "measures";
+        expects(!environment.has(other), "{} is the truth of another kind of problem; this one has '{}'",
+                environment.where(other), truth);
     }
     return document;
 }
@@ -142,9 +147,6 @@ SharedFeatures load_base(const Document& document, const LoadOptions& options) {
 
 SharedFeatures load_features(const Document& document, const LoadOptions& options) {
     const detail::TomlSection root = document.root();
-    expects(root.has("base") != root.has("features"),
-            "{}: has {} [[base]] and [features]; a problem needs exactly one of them", document.file.string(),
-            root.has("base") ? "both" : "neither");
     if (root.has("base")) return load_base(document, options);
     const detail::TomlSection section = root.section("features");
     section.allow_only({"file", "norm_bound"});
@@ -155,6 +157,30 @@ SharedFeatures load_features(const Document& document, const LoadOptions& option
     const SignedFeatures data = detail::read_features(path, bound);
     return at_place(path.string(),
                     [&] { return std::make_shared<const FeatureMap>(FeatureMap::from_features(data)); });
+}
+
+/// Features of pairs, and the truth if it is there.
+void load_linear(const Document& document, ProblemDescription& parts) {
+    const detail::TomlSection root = document.root(), section = root.section("linear");
+    section.allow_only({"file", "norm_bound"});
+    std::optional<double> bound;
+    if (section.has("norm_bound")) bound = section.real("norm_bound");
+    parts.linear = std::make_shared<const PairFeatures>(
+        detail::read_pair_features(document.beside(section.text("file")), bound));
+    if (root.has("environment") && root.section("environment").has("measures"))
+        parts.measures = detail::read_measures(document.beside(root.section("environment").text("measures")));
+}
+
+/// Which of the kinds of features a problem has; it needs exactly one.
+void load_any_features(const Document& document, const LoadOptions& options, ProblemDescription& parts) {
+    const detail::TomlSection root = document.root();
+    const int kinds = int{root.has("base")} + int{root.has("features")} + int{root.has("linear")};
+    expects(kinds == 1, "{}: has {} [[base]], [features] and [linear]; a problem needs exactly one of them",
+            document.file.string(), kinds == 0 ? "none of" : "more than one of");
+    if (root.has("linear"))
+        load_linear(document, parts);
+    else
+        parts.features = load_features(document, options);
 }
 
 StartLaw load_start(const detail::TomlSection& problem, Index states) {
@@ -256,8 +282,10 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
     parts.horizon = problem.integer("horizon", 1, largest_size);
     parts.homogeneous = problem.has("homogeneous") && problem.boolean("homogeneous");
     parts.misspecification = load_misspecification(problem);
-    parts.features = load_features(document, options);
-    const Shape shape{parts.features->states(), parts.features->actions(), parts.horizon};
+    load_any_features(document, options, parts);
+    const SuccessorMap& map =
+        parts.linear ? static_cast<const SuccessorMap&>(*parts.linear) : *parts.features;
+    const Shape shape{map.states(), map.actions(), parts.horizon};
     parts.start = load_start(problem, shape.states);
     parts.state_names = load_names(problem, "state_names", shape.states);
     parts.action_names = load_names(problem, "action_names", shape.actions);

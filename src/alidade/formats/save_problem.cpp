@@ -5,6 +5,7 @@
 
 #include "../files/csr_file.hpp"
 #include "../files/features_file.hpp"
+#include "../files/pair_features_file.hpp"
 #include "../files/text_file.hpp"
 #include "alidade/error.hpp"
 #include "alidade/files/reward_file.hpp"
@@ -135,6 +136,15 @@ std::string save_truth(const Matrix& truth, const fs::path& folder) {
     return "\n[environment]\nweights = \"truth.json\"\n";
 }
 
+std::string save_linear(const ProblemDescription& parts, const fs::path& folder) {
+    detail::write_pair_features(folder / "phi.npz", *parts.linear);
+    std::string text = fmt::format("\n[linear]\nfile = \"phi.npz\"\nnorm_bound = {}\n",
+                                   float_text(parts.linear->norm_bound()));
+    if (parts.measures.empty()) return text;
+    detail::write_measures(folder / "truth.npz", parts.measures);
+    return text + "\n[environment]\nmeasures = \"truth.npz\"\n";
+}
+
 std::string target_section(const ProblemTarget& target) {
     std::string text;
     if (target.epsilon) text += fmt::format("epsilon = {}\n", float_text(*target.epsilon));
@@ -163,7 +173,7 @@ void save_problem(const Problem& problem, const fs::path& folder) {
     const ProblemDescription& parts = problem.description();
     std::string text = problem_section(parts);
     make_folder(folder);
-    text += save_features(*parts.features, folder);
+    text += parts.linear ? save_linear(parts, folder) : save_features(*parts.features, folder);
     if (parts.truth) text += save_truth(*parts.truth, folder);
     text += target_section(parts.target);
     text += save_rewards(parts.rewards, folder);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "../model/parallel.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 
 namespace alidade::detail {
 namespace {
@@ -42,9 +43,21 @@ private:
     std::optional<SupportFunction> solver_;
 };
 
-}  // namespace
+/// No probability of a row is farther from the learned one than the radius of its ball.
+std::vector<Interval> intervals_of_rows(const LearnedModel& learned) {
+    const SuccessorMap& successors = learned.model().successors();
+    std::vector<Interval> intervals;
+    for (Step h = 0; h < learned.uncertain_steps(); ++h)
+        for (Index pair = 0; pair < successors.pairs(); ++pair) {
+            const double radius = learned.row_radius(h, pair);
+            const double off = radius > 0 ? radius + 8 * std::numeric_limits<double>::epsilon() : 0;
+            for (const double p : learned.model().probabilities(h, pair))
+                intervals.push_back({std::max(0.0, p - off), std::min(1.0, p + off)});
+        }
+    return intervals;
+}
 
-std::vector<Interval> transition_intervals(const LearnedMixture& learned, bool exact, Threads threads) {
+std::vector<Interval> intervals_of_weights(const LearnedMixture& learned, bool exact, Threads threads) {
     const FeatureMap& features = learned.model().features();
     const Index entries = features.entries();
     const double zeta = learned.misspecification();
@@ -63,6 +76,14 @@ std::vector<Interval> transition_intervals(const LearnedMixture& learned, bool e
         });
     }
     return intervals;
+}
+
+}  // namespace
+
+std::vector<Interval> transition_intervals(const LearnedModel& learned, bool exact, Threads threads) {
+    if (const LearnedMixture* weights = learned.mixture())
+        return intervals_of_weights(*weights, exact, threads);
+    return intervals_of_rows(learned);
 }
 
 }  // namespace alidade::detail

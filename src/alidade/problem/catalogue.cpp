@@ -26,9 +26,10 @@ const Family& find_family(std::string_view name) {
 
 const std::vector<Family>& families() {
     static const std::vector<Family> all = {
-        detail::garnet_family(),    detail::needle_family(),    detail::riverswim_family(),
-        detail::lock_family(),      detail::chain_family(),     detail::inventory_family(),
-        detail::gridworld_family(), detail::reservoir_family(), detail::hard_family(),
+        detail::garnet_family(),        detail::needle_family(),      detail::riverswim_family(),
+        detail::lock_family(),          detail::chain_family(),       detail::inventory_family(),
+        detail::gridworld_family(),     detail::reservoir_family(),   detail::hard_family(),
+        detail::linear_random_family(), detail::linear_lock_family(), detail::linear_grid_family(),
     };
     return all;
 }

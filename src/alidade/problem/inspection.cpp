@@ -1,9 +1,12 @@
 #include "alidade/problem/inspection.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <memory>
 
 #include "../model/spectrum.hpp"
+#include "alidade/model/pair_features.hpp"
 #include "alidade/model/tangent_space.hpp"
 
 namespace alidade {
@@ -22,7 +25,7 @@ StateFlags first_states(const Problem& problem) {
     return flags;
 }
 
-StateFlags next_states(const FeatureMap& features, const StateFlags& here) {
+StateFlags next_states(const SuccessorMap& features, const StateFlags& here) {
     StateFlags next(here.size(), 0);
     for (State s = 0; s < features.states(); ++s) {
         if (!here[static_cast<std::size_t>(s)]) continue;
@@ -47,6 +50,37 @@ Matrix gram(const FeatureMap& features, const TangentFeatures& tangent, const St
     return sum;
 }
 
+/// Sum of phi phi' over the pairs of the flagged states of a linear MDP.
+Matrix gram(const PairFeatures& features, const StateFlags& flags) {
+    const Index d = features.features();
+    Matrix sum = Matrix::Zero(d, d);
+    for (State s = 0; s < features.states(); ++s) {
+        if (!flags[static_cast<std::size_t>(s)]) continue;
+        const auto phi = features.matrix().middleCols(features.pair(s, 0), features.actions());
+        sum.noalias() += phi * phi.transpose();
+    }
+    return sum;
+}
+
+/// The directions that are to be learned, and how those that some states show are told.
+struct Directions {
+    Matrix basis;  ///< of features, a column for each direction
+    std::function<Matrix(const StateFlags&)> gram;
+};
+
+Directions directions_of(const Problem& problem) {
+    if (problem.is_linear()) {
+        const PairFeatures& features = problem.pair_features();
+        return {Matrix::Identity(features.features(), features.features()),
+                [&features](const StateFlags& flags) { return gram(features, flags); }};
+    }
+    const auto tangent =
+        std::make_shared<const TangentFeatures>(problem.features(), problem.parameters().space());
+    return {tangent->space.basis, [tangent, &features = problem.features()](const StateFlags& flags) {
+                return gram(features, *tangent, flags);
+            }};
+}
+
 Index rank_of(const Vector& eigenvalues) {
     if (eigenvalues.size() == 0) return 0;
     const double least = rank_tolerance * eigenvalues.maxCoeff();
@@ -57,12 +91,12 @@ Index rank_of(const Matrix& gram) {
     return gram.size() == 0 ? 0 : rank_of(detail::spectrum_of(gram).values);
 }
 
-void inspect_together(const Matrix& gram, const TangentSpace& space, Inspection& found) {
+void inspect_together(const Matrix& gram, const Matrix& basis, Inspection& found) {
     if (gram.size() == 0) return;
     const detail::Spectrum spectrum = detail::spectrum_of(gram);
     found.rank = rank_of(spectrum.values);
     // Eigenvalues rise, so the unseen directions come first.
-    const Matrix unseen = space.basis * spectrum.vectors.leftCols(found.dimension - found.rank);
+    const Matrix unseen = basis * spectrum.vectors.leftCols(found.dimension - found.rank);
     for (Index i = 0; i < unseen.rows(); ++i)
         if (unseen.row(i).norm() > 1e-6) found.collinear.push_back(i);
 }
@@ -70,11 +104,13 @@ void inspect_together(const Matrix& gram, const TangentSpace& space, Inspection&
 /// What exploring keeps: features and tangent features, probabilities and counts of every step, and the
 /// witnesses and widths of every pair.
 std::int64_t bytes_of(const Problem& problem, Index dimension) {
-    const FeatureMap& features = problem.features();
+    const SuccessorMap& map = problem.successors();
     const auto horizon = static_cast<double>(problem.shape().horizon);
-    const double numbers = static_cast<double>(features.entries()) *
-                               (static_cast<double>(features.features() + dimension + 2) + 4 * horizon) +
-                           static_cast<double>(features.pairs()) * (4 * horizon + 2);
+    // Features of transitions, and in the tangent space; those of pairs are few beside the rest.
+    const Index each = problem.is_linear() ? 0 : problem.features().features() + dimension;
+    const double numbers =
+        static_cast<double>(map.entries()) * (static_cast<double>(each + 2) + 4 * horizon) +
+        static_cast<double>(map.pairs()) * (4 * horizon + 2);
     // The sizes of a file's problem may multiply to more than any memory has bytes.
     return 8 * numbers < 0x1p63 ? static_cast<std::int64_t>(8 * numbers)
                                 : std::numeric_limits<std::int64_t>::max();
@@ -102,10 +138,9 @@ private:
 }  // namespace
 
 Inspection inspect(const Problem& problem) {
-    const FeatureMap& features = problem.features();
-    const TangentFeatures tangent(features, problem.parameters().space());
+    const Directions directions = directions_of(problem);
     Inspection found;
-    found.dimension = tangent.space.dimension();
+    found.dimension = directions.basis.cols();
     found.bytes = bytes_of(problem, found.dimension);
 
     StateFlags here = first_states(problem), ever(here.size(), 0), learned(here.size(), 0), before;
@@ -124,15 +159,15 @@ Inspection inspect(const Problem& problem) {
             if (problem.shape().steps_after(h) > 0) learned[s] |= here[s];
         }
         if (found.steps.size() < shown) {
-            step.rank = here == before ? found.steps.back().rank : rank_of(gram(features, tangent, here));
+            step.rank = here == before ? found.steps.back().rank : rank_of(directions.gram(here));
             found.steps.push_back(step);
         }
         before = here;
-        here = next_states(features, here);
+        here = next_states(problem.successors(), here);
     }
     for (std::size_t s = 0; s < ever.size(); ++s)
         if (!ever[s]) found.unreachable.push_back(static_cast<State>(s));
-    inspect_together(gram(features, tangent, learned), tangent.space, found);
+    inspect_together(directions.gram(learned), directions.basis, found);
     return found;
 }
 

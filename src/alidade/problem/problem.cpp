@@ -66,10 +66,18 @@ void check_truth(const Matrix& truth, const ParameterSet& parameters, Index rows
     }
 }
 
+Task task_of(const ProblemDescription& parts) {
+    return {parts.features,    parts.horizon,          parts.start,
+            parts.homogeneous, parts.misspecification, parts.linear};
+}
+
 /// What can be checked before the parameter set exists, which needs features.
 ProblemDescription checked(ProblemDescription parts) {
-    expects(parts.features != nullptr, "the problem \"{}\" has no features", parts.name);
-    const Shape shape{parts.features->states(), parts.features->actions(), parts.horizon};
+    expects(parts.features != nullptr || parts.linear != nullptr, "the problem \"{}\" has no features",
+            parts.name);
+    expects(parts.features == nullptr || parts.linear == nullptr,
+            "the problem \"{}\" has features of transitions and of pairs; must be of one kind", parts.name);
+    const Shape shape = task_of(parts).shape();
     validate(shape);
     parts.start.validate(shape.states);
     check_names(parts.state_names, shape.states, "state");
@@ -78,6 +86,11 @@ ProblemDescription checked(ProblemDescription parts) {
     check_target(parts.target, shape.horizon);
     expects(parts.misspecification >= 0 && parts.misspecification < 1,
             "misspecification is {}; it must be at least 0 and less than 1", parts.misspecification);
+    expects(parts.linear == nullptr || parts.misspecification == 0,
+            "misspecification is {}; it must be 0 for a linear MDP, whose regressions do not allow for any",
+            parts.misspecification);
+    expects(parts.linear == nullptr || !parts.truth, "a linear MDP's truth are measures, not weights");
+    expects(parts.linear != nullptr || parts.measures.empty(), "a mixture's truth are weights, not measures");
     return parts;
 }
 
@@ -90,12 +103,44 @@ std::string name_of(const std::vector<std::string>& names, Index i, Index count,
 
 Problem::Problem(ProblemDescription description)
     : parts_(checked(std::move(description))),
-      shape_{parts_.features->states(), parts_.features->actions(), parts_.horizon},
-      parameters_(ParameterSet::of(*parts_.features)) {
+      successors_(task_of(parts_).successors()),
+      shape_{successors_->states(), successors_->actions(), parts_.horizon} {
+    const Index rows = parts_.homogeneous ? 1 : parts_.horizon;
+    if (is_linear()) {
+        if (parts_.measures.empty()) return;
+        expects(static_cast<Index>(parts_.measures.size()) == rows,
+                "the true measures are of {} steps; must be of {}", parts_.measures.size(), rows);
+        true_system();  // checks that all laws are laws
+        return;
+    }
+    parameters_ = ParameterSet::of(*parts_.features);
     if (!parts_.truth) return;
-    check_truth(*parts_.truth, parameters_, parts_.homogeneous ? 1 : parts_.horizon);
+    check_truth(*parts_.truth, *parameters_, rows);
     // Convex weights of base models always give distributions; with signed features only the model knows.
     if (parts_.features->kind() == FeatureKind::general) true_model();
+}
+
+const FeatureMap& Problem::features() const {
+    expects(!is_linear(),
+            "the problem \"{}\" is a linear MDP, which has features of pairs and no base models",
+            parts_.name);
+    return *parts_.features;
+}
+
+const SharedFeatures& Problem::shared_features() const {
+    features();
+    return parts_.features;
+}
+
+const ParameterSet& Problem::parameters() const {
+    features();
+    return *parameters_;
+}
+
+const PairFeatures& Problem::pair_features() const {
+    expects(is_linear(), "the problem \"{}\" is a mixture; only linear MDPs have features of pairs",
+            parts_.name);
+    return *parts_.linear;
 }
 
 std::string Problem::state_name(State s) const {
@@ -106,15 +151,26 @@ std::string Problem::action_name(Action a) const {
     return name_of(parts_.action_names, a, shape_.actions, "action");
 }
 
+TransitionModel Problem::true_system() const {
+    if (!is_linear()) {
+        const MixtureModel truth = true_model();
+        // The system is a kernel; how it came about is nobody's business.
+        return static_cast<const TransitionModel&>(truth);
+    }
+    expects(truth_known(), "the true measures of the problem \"{}\" are not known, so it cannot be simulated",
+            parts_.name);
+    return linear_model(parts_.linear, parts_.horizon, parts_.start, parts_.measures);
+}
+
 MixtureModel Problem::true_model() const {
+    features();
     expects(parts_.truth.has_value(),
             "the true weights of the problem \"{}\" are not known, so it cannot be simulated", parts_.name);
     return MixtureModel(parts_.features, parts_.horizon, parts_.start, *parts_.truth);
 }
 
 Task task_of(const Problem& problem) {
-    return {problem.shared_features(), problem.shape().horizon, problem.start(), problem.homogeneous(),
-            problem.misspecification()};
+    return task_of(problem.description());
 }
 
 }  // namespace alidade

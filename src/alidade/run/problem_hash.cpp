@@ -37,10 +37,12 @@ private:
 
 }  // namespace
 
-std::string problem_hash(const Problem& problem) {
-    const FeatureMap& features = problem.features();
-    Hash hash;
-    hash.add(Index{features.kind() == FeatureKind::general});
+namespace {
+
+/// Features of either kind, which `kind` tells apart.
+template <class Features>
+void add_features(Hash& hash, Index kind, const Features& features) {
+    hash.add(kind);
     hash.add(features.states());
     hash.add(features.actions());
     hash.add(features.features());
@@ -48,6 +50,16 @@ std::string problem_hash(const Problem& problem) {
     for (Index pair = 0; pair <= features.pairs(); ++pair) hash.add(features.first_entry(pair));
     for (const std::int32_t target : features.targets()) hash.add(Index{target});
     for (const double value : features.values()) hash.add(value);
+}
+
+}  // namespace
+
+std::string problem_hash(const Problem& problem) {
+    Hash hash;
+    if (problem.is_linear())
+        add_features(hash, 2, problem.pair_features());
+    else
+        add_features(hash, problem.features().kind() == FeatureKind::general ? 1 : 0, problem.features());
     const auto atoms = problem.start().atoms();
     hash.add(static_cast<Index>(atoms.size()));
     for (const auto& [state, probability] : atoms) {

@@ -65,11 +65,49 @@ std::string find_text(const Snapshot& record, const std::string& name) {
     return texts.front();
 }
 
+void put_successors(Snapshot& record, const SuccessorMap& map) {
+    auto& offsets = record.integers["offsets"];
+    for (Index pair = 0; pair <= map.pairs(); ++pair) offsets.push_back(map.first_entry(pair));
+    record.integers["targets"].assign(map.targets().begin(), map.targets().end());
+}
+
+void put_linear(Snapshot& record, const PairFeatures& features) {
+    put_successors(record, features);
+    record.numbers["pair_features"].assign(features.values().begin(), features.values().end());
+    record.numbers["norm_bound"] = {features.norm_bound()};
+}
+
+PairFeatures linear_from_record(const Snapshot& record, const Shape& shape, Index features) {
+    const auto& targets = find(record.integers, "targets");
+    for (const std::int64_t target : targets)
+        expects(target >= 0 && target < shape.states, "the stored problem leads to state {}; must be 0 to {}",
+                target, shape.states - 1);
+    return PairFeatures(SuccessorMap(shape.states, shape.actions, find(record.integers, "offsets"),
+                                     {targets.begin(), targets.end()}),
+                        features, find(record.numbers, "pair_features"),
+                        find_one(record.numbers, "norm_bound"));
+}
+
+void put_measures(Snapshot& record, const std::vector<Matrix>& measures) {
+    auto& values = record.numbers["measures"];
+    for (const Matrix& step : measures) values.insert(values.end(), step.data(), step.data() + step.size());
+}
+
+std::vector<Matrix> measures_from_record(const Snapshot& record, Index features, Index states) {
+    std::vector<Matrix> measures;
+    if (!record.numbers.contains("measures")) return measures;
+    const auto& values = record.numbers.at("measures");
+    const Index size = features * states;
+    expects(!values.empty() && static_cast<Index>(values.size()) % size == 0,
+            "the stored true measures are {} numbers; must be a multiple of {}", values.size(), size);
+    for (std::size_t first = 0; first < values.size(); first += at(size))
+        measures.emplace_back(Eigen::Map<const Matrix>(values.data() + first, features, states));
+    return measures;
+}
+
 void put_features(Snapshot& record, const FeatureMap& features) {
     record.integers["general"] = {features.kind() == FeatureKind::general};
-    auto& offsets = record.integers["offsets"];
-    for (Index pair = 0; pair <= features.pairs(); ++pair) offsets.push_back(features.first_entry(pair));
-    record.integers["targets"].assign(features.targets().begin(), features.targets().end());
+    put_successors(record, features);
     record.numbers["values"].assign(features.values().begin(), features.values().end());
     record.numbers["norm_bound"] = {features.norm_bound()};
     put_texts(record, "feature_names", features.names());
@@ -182,12 +220,17 @@ Snapshot record_of(const Problem& problem) {
     const ProblemDescription& parts = problem.description();
     const Shape& shape = problem.shape();
     Snapshot record;
-    record.integers["sizes"] = {shape.states, shape.actions, parts.features->features(), shape.horizon};
+    const Index features = parts.linear ? parts.linear->features() : parts.features->features();
+    record.integers["sizes"] = {shape.states, shape.actions, features, shape.horizon};
     record.integers["homogeneous"] = {parts.homogeneous};
     if (parts.misspecification > 0) record.numbers["misspecification"] = {parts.misspecification};
-    put_features(record, *parts.features);
+    if (parts.linear)
+        put_linear(record, *parts.linear);
+    else
+        put_features(record, *parts.features);
     put_start(record, parts.start);
     if (parts.truth) put_truth(record, *parts.truth);
+    if (!parts.measures.empty()) put_measures(record, parts.measures);
     put_texts(record, "name", {parts.name});
     put_texts(record, "state_names", parts.state_names);
     put_texts(record, "action_names", parts.action_names);
@@ -206,7 +249,12 @@ Problem problem_from_record(const Snapshot& record) {
     const Index features = sizes[2];
     ProblemDescription parts;
     parts.name = find_text(record, "name");
-    parts.features = std::make_shared<const FeatureMap>(features_from_record(record, shape, features));
+    if (record.numbers.contains("pair_features")) {
+        parts.linear = std::make_shared<const PairFeatures>(linear_from_record(record, shape, features));
+        parts.measures = measures_from_record(record, features, shape.states);
+    } else {
+        parts.features = std::make_shared<const FeatureMap>(features_from_record(record, shape, features));
+    }
     parts.horizon = shape.horizon;
     parts.start = start_from_record(record);
     parts.homogeneous = find_one(record.integers, "homogeneous") != 0;

@@ -10,7 +10,8 @@ namespace alidade::detail {
 ///   integers: sizes (states, actions, features, horizon), general, homogeneous, offsets, targets,
 ///             start_states, reward_sizes, target_episodes
 ///   numbers:  values (features of entry after entry), norm_bound, start_probabilities, truth (row after
-///             row), reward_values (reward after reward), target_epsilon, target_delta, misspecification
+///             row), pair_features and measures (of linear MDPs), reward_values (reward after reward),
+///             target_epsilon, target_delta, misspecification
 ///   texts:    name, feature_names, state_names, action_names, reward_names, reward_meanings
 ///
 /// A list of texts is their bytes in one array and, under the same name among the integers, the length of

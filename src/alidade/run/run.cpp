@@ -217,10 +217,8 @@ ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& 
 }
 
 ExploredRun Run::explore(const RunGoal& goal, const RunWatch& watch) {
-    expects(problem().truth().has_value(), "the problem does not say how to run its system");
-    const MixtureModel truth = problem().true_model();
-    // The system is a kernel; how it came about is nobody's business.
-    CountSplittingDeployer system(static_cast<const TransitionModel&>(truth), options().seed);
+    expects(problem().truth_known(), "the problem does not say how to run its system");
+    CountSplittingDeployer system(problem().true_system(), options().seed);
     return explore(system, goal, watch);
 }
 
@@ -228,7 +226,7 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
                       double delta, const Counts& counts, const LearnOptions& options) {
     const auto begin = Clock::now();
     RunOptions asked;
-    asked.algorithm = asked.confidence = "likelihood";
+    asked.algorithm = offline_algorithm(task_of(problem));
     asked.delta = delta;
     Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.

@@ -161,7 +161,7 @@ std::optional<RunCheckpoint> read_checkpoint(const Database& database, const Ide
     if (!run_tables::written(database, "memory")) return std::nullopt;
     const Problem& problem = identity.problem;
     const bool earlier = of_format_1(database);
-    RunCheckpoint checkpoint{{}, Counts(problem.shared_features(), problem.shape().horizon)};
+    RunCheckpoint checkpoint{{}, Counts(problem.shared_successors(), problem.shape().horizon)};
     run_tables::read_counts(database, checkpoint.counts, earlier);
     checkpoint.memory = run_tables::read_record(database, "memory", earlier, {.counts = &checkpoint.counts});
     if (earlier) {

@@ -200,7 +200,7 @@ struct RunStore::Connection {
         const Counts& counts = checkpoint.counts;
         const Problem& problem = identity->problem;
         expects(counts.shape() == problem.shape() &&
-                    counts.successors().entries() == problem.features().entries(),
+                    counts.successors().entries() == problem.successors().entries(),
                 "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
         in_transaction([&] {
             // An older result must not begin to mean what is counted now.

@@ -19,6 +19,7 @@ enum class Draw : std::uint64_t {
     key = 4,          ///< lock: the action that advances; where = position
     current = 5,      ///< riverswim: chances of moving right, base model after base model; where = state
     signs = 6,        ///< hard: of mu_h; where = step h
+    measures = 7,     ///< linear: mu_h, feature after feature; where = step h
 };
 
 /// The words of one draw: Stream(seed, Purpose::instance, episode = what, step = where).

@@ -13,5 +13,8 @@ Family inventory_family();
 Family gridworld_family();
 Family reservoir_family();
 Family hard_family();
+Family linear_random_family();
+Family linear_lock_family();
+Family linear_grid_family();
 
 }  // namespace alidade::detail

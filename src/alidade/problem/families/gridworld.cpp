@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <array>
-
+#include "gridworld.hpp"
 #include "alidade/error.hpp"
 #include "drawing.hpp"
 #include "families.hpp"
@@ -8,23 +6,6 @@
 #include "parameters.hpp"
 
 namespace alidade::detail {
-namespace {
-
-constexpr Index max_side = 1000;
-
-struct Cells {
-    Index width, height;
-
-    Index states() const { return width * height; }
-    State cell(Index x, Index y) const { return y * width + x; }
-    /// The cell one step away; a wall keeps the walker where it is. Directions clockwise from up.
-    State step(State s, Index direction) const {
-        constexpr std::array<Index, 4> dx{0, 1, 0, -1}, dy{1, 0, -1, 0};
-        const auto d = static_cast<std::size_t>(direction % 4);
-        const Index x = s % width + dx[d], y = s / width + dy[d];
-        return x < 0 || x >= width || y < 0 || y >= height ? s : cell(x, y);
-    }
-};
 
 SharedFeatures grid_features(const Cells& grid, double slip) {
     KernelSet kernels(grid.states(), 4, {"none", "left", "right", "uniform"}, 5);
@@ -41,6 +22,8 @@ SharedFeatures grid_features(const Cells& grid, double slip) {
     }
     return kernels.features();
 }
+
+namespace {
 
 template <class Value>
 Reward reward_by_cell(const Cells& grid, Index horizon, Value value) {
@@ -63,6 +46,17 @@ std::vector<NamedReward> grid_rewards(const Cells& grid, Index horizon) {
          reward_by_cell(grid, horizon, avoid)}};
 }
 
+}  // namespace
+
+void name_grid(const Cells& grid, ProblemDescription& parts) {
+    for (Index y = 0; y < grid.height; ++y)
+        for (Index x = 0; x < grid.width; ++x) parts.state_names.push_back(fmt::format("{},{}", x, y));
+    parts.action_names = {"up", "right", "down", "left"};
+    parts.rewards = grid_rewards(grid, parts.horizon);
+}
+
+namespace {
+
 Problem make_gridworld(const FamilyArguments& arguments) {
     const Cells grid{arguments.integer("width"), arguments.integer("height")};
     expects(grid.states() >= 2, "builtin:gridworld: a grid of 1 by 1 has no move; make it wider or higher");
@@ -71,10 +65,7 @@ Problem make_gridworld(const FamilyArguments& arguments) {
     parts.features = grid_features(grid, arguments.real("slip"));
     parts.horizon = arguments.integer_or("horizon", 2 * (grid.width + grid.height));
     parts.truth = draw_weights(arguments, parts.horizon, 4);
-    for (Index y = 0; y < grid.height; ++y)
-        for (Index x = 0; x < grid.width; ++x) parts.state_names.push_back(fmt::format("{},{}", x, y));
-    parts.action_names = {"up", "right", "down", "left"};
-    parts.rewards = grid_rewards(grid, parts.horizon);
+    name_grid(grid, parts);
     return Problem(std::move(parts));
 }
 

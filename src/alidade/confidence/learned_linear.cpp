@@ -1,0 +1,120 @@
+#include "alidade/confidence/learned_linear.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "alidade/error.hpp"
+
+namespace alidade {
+
+struct LearnedLinear::Parts {
+    std::vector<double> probabilities, radii, bonuses;
+};
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+/// Of what rounding may do to sums of numbers of size one; far below anything that data can show.
+constexpr double contradiction_tolerance = 1e-9;
+
+void check_estimates(const Task& task, const std::vector<LinearEstimate>& estimates) {
+    expects(task.linear != nullptr, "the task has no features of pairs");
+    const Index d = task.linear->features(), sets = confidence_sets(task.horizon, task.homogeneous);
+    expects(static_cast<Index>(estimates.size()) == sets, "{} regressions; must be {}", estimates.size(),
+            sets);
+    for (const LinearEstimate& estimate : estimates) {
+        expects(estimate.measures.rows() == d && estimate.measures.cols() == task.linear->states() &&
+                    estimate.inverse_factor.rows() == d && estimate.inverse_factor.cols() == d,
+                "a regression of {} features and {} states; must be of {} and {}", estimate.measures.rows(),
+                estimate.measures.cols(), d, task.linear->states());
+        expects(estimate.radius >= 0 && std::isfinite(estimate.radius) && estimate.measures.allFinite() &&
+                    estimate.inverse_factor.allFinite(),
+                "a regression is not finite; its radius is {}", estimate.radius);
+    }
+}
+
+/// The law that is handed over, and its distance from every possible truth.
+class RowMaker {
+public:
+    RowMaker(const PairFeatures& features, const LinearEstimate& estimate)
+        : features_(features), estimate_(estimate) {
+        for (Index s = 0; s < features.states(); ++s) sizes_ += estimate.measures.col(s).norm();
+    }
+
+    /// Appends the pair's law; returns u.
+    double append(Step h, Index pair, std::vector<double>& probabilities) {
+        const auto phi = features_.phi(pair);
+        raw_ = estimate_.measures.transpose() * phi;
+        const auto d = static_cast<double>(features_.features()), m = static_cast<double>(raw_.size());
+        // The products above are rounded; what they make is used as if it were exact.
+        const double u = estimate_.radius * (estimate_.inverse_factor * phi).norm() +
+                         (d + m + 8) * epsilon * (1 + phi.norm() * sizes_);
+        require_possible(h, pair, u);
+        const auto targets = features_.targets(pair);
+        double sum = 0;
+        for (const std::int32_t target : targets) sum += std::max(0.0, raw_[target]);
+        // Nothing is left where u >= 1: then any law will do.
+        const double even = 1 / static_cast<double>(targets.size());
+        for (const std::int32_t target : targets)
+            probabilities.push_back(sum > 0 ? std::max(0.0, raw_[target]) / sum : even);
+        return sum > 0 ? u : std::max(1.0, u);
+    }
+
+private:
+    /// V = 1, V = 1{phi . mu^ < 0} and V = 1{not a successor} must each be within u of what a law gives it.
+    void require_possible(Step h, Index pair, double u) const {
+        const auto targets = features_.targets(pair);
+        double negative = 0, inside = 0;
+        for (Index s = 0; s < raw_.size(); ++s) negative -= std::min(0.0, raw_[s]);
+        for (const std::int32_t target : targets) inside += raw_[target];
+        const double off = std::abs(raw_.sum() - 1), outside = std::abs(raw_.sum() - inside);
+        const double worst = std::max({off, negative, outside});
+        if (worst <= u + contradiction_tolerance) return;
+        throw ModelContradiction(fmt::format(
+            "step {}, state {}, action {}: the regression gives a law that is off by {:.4g}, and {:.4g} is "
+            "possible: the system is no linear MDP of these features, or this run is one of the share of "
+            "delta for which no bound is promised",
+            h, pair / features_.actions(), pair % features_.actions(), worst, u));
+    }
+
+    const PairFeatures& features_;
+    const LinearEstimate& estimate_;
+    double sizes_ = 0;  // sum of |mu^(s)|
+    Vector raw_;
+};
+
+}  // namespace
+
+LearnedLinear::Parts LearnedLinear::parts_of(const Task& task, const std::vector<LinearEstimate>& estimates) {
+    check_estimates(task, estimates);
+    const PairFeatures& features = *task.linear;
+    Parts parts;
+    for (std::size_t k = 0; k < estimates.size(); ++k) {
+        RowMaker maker(features, estimates[k]);
+        for (Index pair = 0; pair < features.pairs(); ++pair) {
+            parts.bonuses.push_back(maker.append(static_cast<Step>(k), pair, parts.probabilities));
+            parts.radii.push_back(std::min(1.0, parts.bonuses.back()));
+        }
+    }
+    // No reward depends on where the last step leads: any law will do.
+    if (task.homogeneous && !estimates.empty()) return parts;
+    for (Index pair = 0; pair < features.pairs(); ++pair)
+        parts.probabilities.insert(parts.probabilities.end(), at(features.successors(pair)),
+                                   1 / static_cast<double>(features.successors(pair)));
+    return parts;
+}
+
+LearnedLinear::LearnedLinear(const Task& task, std::vector<LinearEstimate> estimates, double delta)
+    : LearnedLinear(task, estimates, delta, parts_of(task, estimates)) {}
+
+LearnedLinear::LearnedLinear(const Task& task, std::vector<LinearEstimate> estimates, double delta,
+                             Parts parts)
+    : LearnedRows(TransitionModel(task.linear, task.horizon, task.start, std::move(parts.probabilities)),
+                  task.homogeneous, std::move(parts.radii), delta),
+      features_(task.linear),
+      estimates_(std::move(estimates)),
+      bonuses_(std::move(parts.bonuses)) {}
+
+}  // namespace alidade
