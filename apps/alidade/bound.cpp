@@ -171,16 +171,17 @@ std::string guarantee_text(const BoundRow& row, Index horizon) {
     return *row.guarantee >= static_cast<double>(horizon) ? "vacuous" : "≤ " + upper_bound(*row.guarantee);
 }
 
-/// Up to how many states it is better to count them, by each covering.
+/// Up to how many states the radius that counts them is the smaller one.
 std::string meeting_text(const BoundQuestion& asked, const std::vector<CoveringBound>& coverings) {
-    std::string text = "Linear MDPs: counting states gives the smaller radius";
-    for (const CoveringBound& each : coverings)
-        text += fmt::format("{} up to S = {} against '{}' (radius {:.4g} H after {} episodes)",
-                            &each == coverings.data() ? "" : ",",
+    std::string text = "Linear MDPs: the radius for S states is the smaller one up to ";
+    for (const CoveringBound& each : coverings) {
+        if (&each != coverings.data()) text += ", and up to ";
+        text += fmt::format("S = {}, where it meets that of '{}', {:.4g} H after {} episodes",
                             episodes_text(each.meeting.states, BoundRow::Kind::necessary), each.row.title,
                             each.meeting.radius / static_cast<double>(asked.setting.horizon),
                             episodes_text(each.episodes, BoundRow::Kind::rate));
-    return text + "; for more states, or states without number, covering does.";
+    }
+    return text + ".";
 }
 
 std::string text_of(const BoundQuestion& asked, const std::vector<BoundRow>& rows,

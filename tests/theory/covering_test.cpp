@@ -71,6 +71,8 @@ TEST(Covering, RadiusGrowsWithItsArguments) {
         EXPECT_GT(radius(4, 6, 1e4, 0.09), some);
         EXPECT_LT(linear_mdp_covering_radius({4, 6, 1, 0.1}, 1e4, 0.1, constants, CoveredValues::planning),
                   some);
+        // Squares of what is compared here exceed any double.
+        EXPECT_GT(radius(4, 6, 1e290, 0.1), radius(4, 6, 1e280, 0.1));
         // The proof of the guarantee needs it: clipping at H.
         EXPECT_GE(radius(1, 6, 1, 0.999), 6);
     }

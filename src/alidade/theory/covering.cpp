@@ -17,6 +17,12 @@ struct CoveredClass {
     double B = 0;
 };
 
+/// The logarithm of the size of a net of a ball, 1 + `diameters` squared for each dimension, where the square
+/// may exceed what a double holds.
+double log_net(double dimension, double diameters) {
+    return dimension * 2 * std::log(std::hypot(1.0, diameters));
+}
+
 /// The logarithm of how many functions are needed to have one within `fineness` of each, at most
 /// [docs/bounds.md, Linear MDPs, Lemma 2].
 double log_covering_number(const CoveredClass& values, double fineness) {
@@ -24,11 +30,12 @@ double log_covering_number(const CoveredClass& values, double fineness) {
     if (values.constants == CoveringConstants::cited) {
         // Jin et al. (2020), Lemma D.6, L of Lemma B.2; this L holds a linear reward's weights besides.
         const double L = 2 * values.H * std::sqrt(d * values.K);
-        return d * std::log1p(4 * L / fineness) + d * d * std::log1p(8 * std::sqrt(d) * bonus * bonus);
+        return log_net(d, 2 * std::sqrt(L) / std::sqrt(fineness)) +
+               log_net(d * d, std::sqrt(8 * std::sqrt(d)) * bonus);
     }
     // Symmetric matrices between 0 and B^2 I, in the operator norm; |Lambda^-1 X'| <= 1/2.
     const double L = values.H * std::sqrt(values.K) / 2 + std::sqrt(d);
-    return d * std::log1p(4 * L / fineness) + d * (d + 1) / 2 * std::log1p(4 * bonus * bonus);
+    return log_net(d, 2 * std::sqrt(L) / std::sqrt(fineness)) + log_net(d * (d + 1) / 2, 2 * bonus);
 }
 
 /// A radius for all values of the class by a covering of this fineness; every fineness gives a valid one.
@@ -90,7 +97,8 @@ double linear_mdp_covering_radius(const BoundSetting& setting, double episodes, 
     for (int i = 0; i < most; ++i) {
         covered.B = bonuses * radius;
         const double next = best_covering_radius(covered);
-        expects(std::isfinite(next), "the radius exceeds what a number of double precision holds");
+        expects(std::isfinite(next),
+                "the radius after {} episodes exceeds what a number of double precision holds", episodes);
         if (next <= radius) return radius;
         radius = next;
     }
