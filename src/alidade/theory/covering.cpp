@@ -24,7 +24,7 @@ double log_net(double dimension, double diameters) {
 }
 
 /// The logarithm of how many functions are needed to have one within `fineness` of each, at most
-/// [docs/bounds.md, Linear MDPs, Lemma 2].
+/// [docs/bounds.md, Lemma 2].
 double log_covering_number(const CoveredClass& values, double fineness) {
     const double d = values.d, bonus = values.B / fineness;
     if (values.constants == CoveringConstants::cited) {
@@ -49,7 +49,7 @@ double covering_radius_at(const CoveredClass& values, double fineness) {
         return std::sqrt(4 * H * H * (d / 2 * std::log1p(K) + events) + 8 * off * off) + shrinkage;
     }
     // Half the range for the noise, the triangle inequality, and |X' e| <= |e| in the dual metric
-    // [docs/bounds.md, Linear MDPs, Lemma 1].
+    // [docs/bounds.md, Lemma 1].
     return H * value_noise * std::sqrt(values.information + 2 * events) + 2 * fineness * std::sqrt(K) +
            shrinkage;
 }
