@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "alidade/theory/bounds.hpp"
+#include "bound_rows.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"
@@ -22,40 +22,16 @@ struct BoundArguments {
     bool normalise = false;
 };
 
-/// What the theorems are asked.
-struct Question {
-    BoundSetting setting;
-    double epsilon = 0;
-    std::optional<Index> states;
-    std::optional<double> episodes;
-    bool base_models = true;
-    bool pooled = false;   ///< the problem has one set of weights for all steps
-    bool inexact = false;  ///< its truth may be off the mixture
-};
-
-/// One theorem's answer.
-struct Row {
-    enum class Kind { sufficient, necessary, rate };
-    std::string name;       ///< key in JSON
-    std::string title;      ///< what a person reads
-    std::string constants;  ///< whose they are
-    std::string assumes;
-    Kind kind = Kind::sufficient;
-    double episodes = 0;                  ///< demanded for epsilon
-    std::optional<double> vacuous_below;  ///< K below which the guarantee is H or more
-    std::optional<double> guarantee;      ///< epsilon after the given episodes
-};
-
 constexpr double default_delta = 0.1;
 constexpr double doubling = 1;
 
-std::string_view kind_name(Row::Kind kind) {
+std::string_view kind_name(BoundRow::Kind kind) {
     switch (kind) {
-        case Row::Kind::sufficient:
+        case BoundRow::Kind::sufficient:
             return "sufficient";
-        case Row::Kind::necessary:
+        case BoundRow::Kind::necessary:
             return "necessary";
-        case Row::Kind::rate:
+        case BoundRow::Kind::rate:
             break;
     }
     return "rate";
@@ -68,8 +44,8 @@ UserError missing(std::string_view flag, std::string_view meaning) {
          "alidade bound --features 5 --horizon 5 --epsilon 0.5, or alidade bound PROBLEM"});
 }
 
-Question question_of(const BoundArguments& given) {
-    Question asked;
+BoundQuestion question_of(const BoundArguments& given) {
+    BoundQuestion asked;
     BoundSetting& setting = asked.setting;
     std::optional<Problem> problem;
     if (!given.source.empty()) problem = load_problem_argument(given.source, given.normalise);
@@ -106,7 +82,7 @@ Question question_of(const BoundArguments& given) {
     return asked;
 }
 
-void require_valid(const Question& asked) {
+void require_valid(const BoundQuestion& asked) {
     const BoundSetting& setting = asked.setting;
     const auto refuse = [](std::string what, std::string why, std::string fix) {
         throw UserError(what, {"the command line of alidade bound", std::move(why), std::move(fix)});
@@ -126,86 +102,13 @@ void require_valid(const Question& asked) {
                "leave --norm-bound out: it is sqrt(d), right for d base models");
 }
 
-/// A theorem whose guarantee after K episodes and whose least K for an accuracy are these functions.
-template <class Guarantee, class Episodes>
-Row sufficient(const Question& asked, Row row, Guarantee guarantee, Episodes episodes) {
-    row.kind = Row::Kind::sufficient;
-    row.episodes = episodes(asked.epsilon);
-    row.vacuous_below = episodes(static_cast<double>(asked.setting.horizon));
-    if (asked.episodes) row.guarantee = guarantee(*asked.episodes);
-    return row;
-}
-
-Row bernstein_row(const Question& asked, Row row, BernsteinRadii radii) {
-    return sufficient(
-        asked, std::move(row), [&](double k) { return bernstein_guarantee(asked.setting, k, radii); },
-        [&](double e) { return bernstein_episodes(asked.setting, e, radii); });
-}
-
-std::vector<Row> upper_rows(const Question& asked) {
-    const BoundSetting& setting = asked.setting;
-    std::vector<Row> rows;
-    rows.push_back(sufficient(
-        asked,
-        {"theorem-1", "Theorem 1", "paper", "Algorithm 1 as printed; linear mixture with |theta| <= B"},
-        [&](double k) { return hoeffding_guarantee(setting, k); },
-        [&](double e) { return hoeffding_episodes(setting, e); }));
-    rows.push_back(bernstein_row(asked,
-                                 {"theorem-2-printed", "Theorem 2, printed radii", "ours",
-                                  "Algorithm 2, repaired; the printed radii are not proved for small K or "
-                                  "d > H^2, and may fail with probability 11 delta/8"},
-                                 BernsteinRadii::printed));
-    rows.push_back(bernstein_row(asked,
-                                 {"theorem-2-safe", "Theorem 2, safe radii", "ours",
-                                  "Algorithm 2, repaired, with radii that are valid at every K"},
-                                 BernsteinRadii::safe));
-    if (asked.base_models)
-        rows.push_back(sufficient(
-            asked,
-            {"sharp", "Algorithm 1, sharp", "ours",
-             fmt::format("base models, weights of each step; explore --replan every --delta {:.4g} --target "
-                         "{:.4g}, with exact widths and a certificate at each policy, has stopped by then",
-                         setting.delta / 2, asked.epsilon)},
-            [&](double k) { return sharp_guarantee(setting, k); },
-            [&](double e) { return sharp_episodes(setting, e); }));
-    if (asked.states)
-        rows.push_back(sufficient(
-            asked,
-            {"linear-mdp", "Linear MDP", "ours",
-             fmt::format("another model: P = mu(s').phi(s,a), {} states; Algorithms 3 and 4, repaired",
-                         *asked.states)},
-            [&](double k) { return linear_mdp_guarantee(setting, *asked.states, k); },
-            [&](double e) { return linear_mdp_episodes(setting, *asked.states, e); }));
-    return rows;
-}
-
-std::vector<Row> rows_of(const Question& asked) {
-    const BoundSetting& setting = asked.setting;
-    std::vector<Row> rows = upper_rows(asked);
-    Row lower{"theorem-3", "Theorem 3", "ours",
-              "any algorithm, on the worst linear mixture of this size, with signed features"};
-    lower.kind = Row::Kind::necessary;
-    lower.episodes = lower_bound_episodes(setting, asked.epsilon);
-    if (asked.episodes) lower.guarantee = lower_bound_accuracy(setting, *asked.episodes);
-    rows.push_back(std::move(lower));
-    Row rate{"theorem-3-rate", "Theorem 3, rate", "none", "d^2 H^3/epsilon^2, with 1 for the paper's C"};
-    rate.kind = Row::Kind::rate;
-    rate.episodes = lower_bound_rate(setting, asked.epsilon);
-    rows.push_back(std::move(rate));
-    Row linear{"linear-mdp-rate", "Linear MDP, rate", "none",
-               "d^3 H^4 log(dH/(delta epsilon))/epsilon^2, with 1 for the paper's c_K"};
-    linear.kind = Row::Kind::rate;
-    linear.episodes = linear_mdp_printed_episodes(setting, asked.epsilon, 1);
-    rows.push_back(std::move(linear));
-    return rows;
-}
-
 /// The end of the run whose policies are counted: as asked, or when it must have met the target.
-double last_episode(const Question& asked) {
+double last_episode(const BoundQuestion& asked) {
     return asked.episodes ? *asked.episodes : sharp_episodes(asked.setting, asked.epsilon, doubling);
 }
 
-ordered_json object_of(const Question& asked, const std::vector<Row>& rows) {
+ordered_json object_of(const BoundQuestion& asked, const std::vector<BoundRow>& rows,
+                       const std::vector<CoveringBound>& coverings) {
     const BoundSetting& setting = asked.setting;
     ordered_json object;
     object["features"] = setting.features;
@@ -216,7 +119,7 @@ ordered_json object_of(const Question& asked, const std::vector<Row>& rows) {
     if (asked.states) object["states"] = *asked.states;
     if (asked.episodes) object["episodes"] = *asked.episodes;
     object["bounds"] = ordered_json::array();
-    for (const Row& row : rows) {
+    for (const BoundRow& row : rows) {
         ordered_json entry;
         entry["name"] = row.name;
         entry["kind"] = kind_name(row.kind);
@@ -225,12 +128,18 @@ ordered_json object_of(const Question& asked, const std::vector<Row>& rows) {
         entry["vacuous_below"] = row.vacuous_below ? ordered_json(*row.vacuous_below) : ordered_json();
         if (asked.episodes) {
             entry["guarantee"] = row.guarantee ? ordered_json(*row.guarantee) : ordered_json();
-            if (row.kind == Row::Kind::sufficient)
+            if (row.kind == BoundRow::Kind::sufficient)
                 entry["vacuous"] = *row.guarantee >= static_cast<double>(setting.horizon);
         }
         entry["assumes"] = row.assumes;
         object["bounds"].push_back(std::move(entry));
     }
+    object["coverings"] = ordered_json::array();
+    for (const CoveringBound& each : coverings)
+        object["coverings"].push_back({{"name", each.row.name},
+                                       {"episodes", each.episodes},
+                                       {"radius", each.meeting.radius},
+                                       {"meets_at_states", each.meeting.states}});
     if (asked.base_models) {
         const double end = last_episode(asked);
         object["doubling"] = {{"episodes", end},
@@ -240,31 +149,45 @@ ordered_json object_of(const Question& asked, const std::vector<Row>& rows) {
 }
 
 /// A number of episodes in three digits, rounded so that what is claimed stays true.
-std::string episodes_text(double episodes, Row::Kind kind) {
+std::string episodes_text(double episodes, BoundRow::Kind kind) {
     constexpr double largest_written_out = 1e6;
     if (episodes < largest_written_out) return with_commas(static_cast<std::int64_t>(std::ceil(episodes)));
     const double unit = std::pow(10.0, std::floor(std::log10(episodes)) - 2);
     const double digits = episodes / unit;
-    const double whole = kind == Row::Kind::sufficient  ? std::ceil(digits)
-                         : kind == Row::Kind::necessary ? std::floor(digits)
-                                                        : std::round(digits);
+    const double whole = kind == BoundRow::Kind::sufficient  ? std::ceil(digits)
+                         : kind == BoundRow::Kind::necessary ? std::floor(digits)
+                                                             : std::round(digits);
     return fmt::format("{:.2e}", whole * unit);
 }
 
-std::string demand_text(const Row& row) {
-    if (row.kind == Row::Kind::necessary && row.episodes == 0) return "no claim";
+std::string demand_text(const BoundRow& row) {
+    if (row.kind == BoundRow::Kind::necessary && row.episodes == 0) return "no claim";
     constexpr std::string_view marks[] = {"", "≥ ", "~ "};
     return std::string(marks[static_cast<std::size_t>(row.kind)]) + episodes_text(row.episodes, row.kind);
 }
 
-std::string guarantee_text(const Row& row, Index horizon) {
+std::string guarantee_text(const BoundRow& row, Index horizon) {
     if (!row.guarantee) return "-";
-    if (row.kind == Row::Kind::necessary)
+    if (row.kind == BoundRow::Kind::necessary)
         return *row.guarantee > 0 ? "≥ " + lower_bound(*row.guarantee) : "no claim";
     return *row.guarantee >= static_cast<double>(horizon) ? "vacuous" : "≤ " + upper_bound(*row.guarantee);
 }
 
-std::string text_of(const Question& asked, const std::vector<Row>& rows, const Console& console) {
+/// Up to how many states the radius that counts them is the smaller one.
+std::string meeting_text(const BoundQuestion& asked, const std::vector<CoveringBound>& coverings) {
+    std::string text = "Linear MDPs: the radius for S states is the smaller one up to ";
+    for (const CoveringBound& each : coverings) {
+        if (&each != coverings.data()) text += ", and up to ";
+        text += fmt::format("S = {}, where it meets that of '{}', {:.4g} H after {} episodes",
+                            episodes_text(each.meeting.states, BoundRow::Kind::necessary), each.row.title,
+                            each.meeting.radius / static_cast<double>(asked.setting.horizon),
+                            episodes_text(each.episodes, BoundRow::Kind::rate));
+    }
+    return text + ".";
+}
+
+std::string text_of(const BoundQuestion& asked, const std::vector<BoundRow>& rows,
+                    const std::vector<CoveringBound>& coverings, const Console& console) {
     const BoundSetting& setting = asked.setting;
     std::string text = console.bold(
         fmt::format("Episodes for a loss of at most {:.4g}, whatever the reward, with probability {:.4g}",
@@ -273,14 +196,15 @@ std::string text_of(const Question& asked, const std::vector<Row>& rows, const C
                         setting.horizon, setting.norm_bound);
     std::vector<Table::Column> columns{{"theorem", Table::Align::left}, {"episodes"}, {"vacuous below"}};
     if (asked.episodes)
-        columns.push_back({fmt::format("loss after {}", episodes_text(*asked.episodes, Row::Kind::rate))});
+        columns.push_back(
+            {fmt::format("loss after {}", episodes_text(*asked.episodes, BoundRow::Kind::rate))});
     columns.push_back({"constants", Table::Align::left});
     columns.push_back({"assumes", Table::Align::left});
     Table table(columns);
-    for (const Row& row : rows) {
+    for (const BoundRow& row : rows) {
         std::vector<std::string> cells{
             row.title, demand_text(row),
-            row.vacuous_below ? episodes_text(*row.vacuous_below, Row::Kind::sufficient) : "-"};
+            row.vacuous_below ? episodes_text(*row.vacuous_below, BoundRow::Kind::sufficient) : "-"};
         if (asked.episodes) cells.push_back(guarantee_text(row, setting.horizon));
         cells.push_back(row.constants);
         cells.push_back(row.assumes);
@@ -289,17 +213,19 @@ std::string text_of(const Question& asked, const std::vector<Row>& rows, const C
     text += table.text(console.width()) + "\n";
     text += paragraph(
         "'vacuous below': with fewer episodes the theorem allows a loss of H or more, which says nothing. "
-        "constants: 'paper' are in its theorem or proof, 'ours' are of a repaired or new proof, 'none' "
+        "constants: 'paper' are in its theorem or proof, 'cited' in a lemma of others, 'ours' are of a "
+        "repaired or new proof, 'none' "
         "are unknown, so that the row is a rate and not a bound. All of it is known before any data; what a "
         "run has really learned is in its certificate, as a rule far smaller: alidade explore.",
         console.width());
+    text += paragraph(meeting_text(asked, coverings), console.width());
     if (asked.base_models) {
         const double end = last_episode(asked);
         text += paragraph(
             fmt::format(
                 "With --replan doubling a run computes at most {} policies in {} episodes.",
-                episodes_text(std::floor(sharp_policies(setting, end, doubling)), Row::Kind::sufficient),
-                episodes_text(end, Row::Kind::rate)),
+                episodes_text(std::floor(sharp_policies(setting, end, doubling)), BoundRow::Kind::sufficient),
+                episodes_text(end, BoundRow::Kind::rate)),
             console.width());
     }
     if (setting.horizon == 1)
@@ -319,16 +245,20 @@ std::string text_of(const Question& asked, const std::vector<Row>& rows, const C
 }
 
 int bound(const BoundArguments& given, const Console& console) {
-    const Question asked = question_of(given);
+    const BoundQuestion asked = question_of(given);
     require_valid(asked);
-    const std::vector<Row> rows =
-        explaining({"the command line of alidade bound", "the bounds cannot be computed for such sizes",
-                    "--features, --horizon and --epsilon of the system you have"},
-                   [&] { return rows_of(asked); });
+    std::vector<CoveringBound> coverings;
+    std::vector<BoundRow> rows;
+    explaining({"the command line of alidade bound", "the bounds cannot be computed for such sizes",
+                "--features, --horizon and --epsilon of the system you have"},
+               [&] {
+                   coverings = coverings_of(asked);
+                   rows = rows_of(asked, coverings);
+               });
     if (console.json())
-        console.object(object_of(asked, rows));
+        console.object(object_of(asked, rows, coverings));
     else
-        console.result(text_of(asked, rows, console));
+        console.result(text_of(asked, rows, coverings, console));
     return 0;
 }
 
@@ -347,7 +277,7 @@ void add_bound(CLI::App& app, Chosen& chosen) {
                         "Failure probability (0.1 unless the problem says otherwise)");
     command->add_option("--norm-bound", given->norm_bound,
                         "B, bound of the weights' norm (sqrt(d), for base models)");
-    command->add_option("--states", given->states, "S, for the theorem on linear MDPs");
+    command->add_option("--states", given->states, "S, for the bound for linear MDPs that counts states");
     command->add_option("--episodes", given->episodes, "Say also what each theorem guarantees after so many");
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
     add_output_flags(*command, chosen);

@@ -36,14 +36,43 @@ TEST_F(Bound, TableNamesEveryTheoremAndWhoseConstantsItHas) {
         EXPECT_NE(told.out.find(part), std::string::npos) << part << "\n" << told.out;
     EXPECT_EQ(told.out.find("loss after"), std::string::npos);
     EXPECT_EQ(told.out.find("Linear MDP  "), std::string::npos) << "needs the number of states";
+    for (const char* part : {"Linear MDP, any S ", "Linear MDP, any S, sharp", "cited", "where it meets"})
+        EXPECT_NE(told.out.find(part), std::string::npos) << part << "\n" << told.out;
+}
+
+TEST_F(Bound, SaysUpToWhichNumberOfStatesCountingThemIsBetter) {
+    const auto asked = [&](const char* states, const char* episodes) {
+        return run({"bound", "--features", "5", "--horizon", "10", "--epsilon", "1", "--states", states,
+                    "--episodes", episodes, "--json"})
+            .object();
+    };
+    const json few = asked("20", "1e5");
+    ASSERT_EQ(few["coverings"].size(), 2);
+    for (const json& covering : few["coverings"]) {
+        expect_keys(covering, {"name", "episodes", "radius", "meets_at_states"});
+        EXPECT_EQ(covering["episodes"], 1e5);
+        EXPECT_LT(row(few, "linear-mdp")["guarantee"], row(few, covering["name"])["guarantee"]);
+        const auto states = covering["meets_at_states"].get<std::int64_t>();
+        const json here = asked(std::to_string(states).c_str(), "1e5");
+        const json beyond = asked(std::to_string(states + 1).c_str(), "1e5");
+        EXPECT_LE(row(here, "linear-mdp")["guarantee"], row(few, covering["name"])["guarantee"]);
+        EXPECT_GT(row(beyond, "linear-mdp")["guarantee"], row(few, covering["name"])["guarantee"]);
+    }
+    // An independent calculation, 9 steps that share 0.05: 64.88 H.
+    EXPECT_NEAR(few["coverings"][0]["radius"], 648.8, 0.1);
+    // Without --episodes, after those that the row demands.
+    const json target =
+        run({"bound", "--features", "5", "--horizon", "10", "--epsilon", "1", "--json"}).object();
+    for (const json& covering : target["coverings"])
+        EXPECT_EQ(covering["episodes"], row(target, covering["name"])["episodes"]);
 }
 
 TEST_F(Bound, JsonHasTheNumbersOfAnIndependentCalculation) {
     const json object = run({"bound", "--features", "3", "--horizon", "3", "--epsilon", "0.5", "--delta",
                              "0.1", "--states", "6", "--json"})
                             .object();
-    expect_keys(object,
-                {"features", "horizon", "epsilon", "delta", "norm_bound", "states", "bounds", "doubling"});
+    expect_keys(object, {"features", "horizon", "epsilon", "delta", "norm_bound", "states", "bounds",
+                         "coverings", "doubling"});
     EXPECT_DOUBLE_EQ(object["norm_bound"], std::sqrt(3.0));
     for (const json& bound : object["bounds"]) {
         expect_keys(bound, {"name", "kind", "constants", "episodes", "vacuous_below", "assumes"});
@@ -55,6 +84,8 @@ TEST_F(Bound, JsonHasTheNumbersOfAnIndependentCalculation) {
     EXPECT_EQ(row(object, "theorem-3-rate")["episodes"], 972);
     EXPECT_EQ(row(object, "theorem-3")["kind"], "necessary");
     EXPECT_EQ(row(object, "linear-mdp")["kind"], "sufficient");
+    EXPECT_EQ(row(object, "linear-mdp-covering")["constants"], "cited");
+    EXPECT_EQ(row(object, "linear-mdp-covering-sharp")["constants"], "ours");
     const json unit =
         run({"bound", "--features", "3", "--horizon", "3", "--epsilon", "0.5", "--norm-bound", "1", "--json"})
             .object();

@@ -101,8 +101,8 @@ double bernstein_guarantee(const BoundSetting& setting, double episodes, Bernste
 double bernstein_episodes(const BoundSetting& setting, double epsilon, BernsteinRadii kind);
 
 // The paper's theorem for linear MDPs, P_h(s'|s,a) = mu_h(s').phi(s,a) (Algorithms 3 and 4). Its constants
-// are unspecified; for finitely many states, explicit ones are ours. The norm bound of the setting is not
-// used: |phi| <= 1 and |sum_s' mu(s') V(s')| <= sqrt(d) for V in [0,1].
+// are unspecified. Explicit ones are ours for finitely many states, or follow from covering numbers for any.
+// The norm bound of the setting is not used: |phi| <= 1 and |sum_s' mu(s') V(s')| <= sqrt(d) for V in [0,1].
 
 /// c_beta d H sqrt(log(dH/(delta epsilon))), the radius as printed.
 double linear_mdp_printed_radius(const BoundSetting& setting, double epsilon, double c_beta);
@@ -111,18 +111,9 @@ double linear_mdp_printed_radius(const BoundSetting& setting, double epsilon, do
 /// bound; the proof loses another logarithm [theory §2, erratum 47].
 double linear_mdp_printed_episodes(const BoundSetting& setting, double epsilon, double c_K);
 
-/// What a regression of linear MDPs was given.
-struct LinearMdpEvidence {
-    Index states = 1;           ///< S >= 1
-    double range = 1;           ///< of the values V, in [0, range]
-    double log_det_ratio = 0;   ///< log(det L / det lambda I)
-    double regularisation = 1;  ///< lambda
-};
-
-/// range * (1/2 sqrt(log_det_ratio + 2 (S log 2 + log(1/failure))) + sqrt(lambda d)): with probability
-/// 1 - failure the regression of every V in [0, range]^S on the data is within this of P V, at all times.
-/// The deviation is convex in V, so a union over the 2^S vertices suffices [theory §1.7].
-double linear_mdp_radius(const LinearMdpEvidence& evidence, Index features, double failure);
+/// H times linear_radius for S = `states` after K episodes, at most; lambda = 1. With probability 1 - failure
+/// the regressions of every V in [0,H]^S on the data of a step are within this of P V, at all K' <= K.
+double linear_mdp_radius(const BoundSetting& setting, Index states, double episodes, double failure);
 
 /// What Algorithms 3 and 4 with that radius, fixed for K episodes, guarantee for every reward in [0,1],
 /// linear or not. Vacuous where it is H or more.
@@ -130,6 +121,41 @@ double linear_mdp_guarantee(const BoundSetting& setting, Index states, double ep
 
 /// The least K whose guarantee is at most epsilon. With epsilon = H, the K below which it is vacuous.
 double linear_mdp_episodes(const BoundSetting& setting, Index states, double epsilon);
+
+/// Whose constants a radius by covering has.
+enum class CoveringConstants {
+    cited,  ///< Jin, Yang, Wang and Jordan (2020), Lemmas B.2, D.4 and D.6 as they stand
+    sharp,  ///< ours: the same argument, each inequality as narrow as it easily gets
+};
+
+/// Whose values a radius by covering must hold for.
+enum class CoveredValues {
+    planning,  ///< Algorithm 4's: one bonus
+    both,      ///< Algorithm 3's too, whose reward is a second bonus
+};
+
+/// For any number of states: with probability 1 - failure the regressions, on the data of a step, of all
+/// values that the algorithms can compute with this very radius are within it of P V, at all K' <= K; rewards
+/// linear in phi, |eta| <= sqrt(d). The least such radius, by a covering of these values whose fineness is
+/// optimised [docs/bounds.md, Linear MDPs]. lambda = 1.
+double linear_mdp_covering_radius(const BoundSetting& setting, double episodes, double failure,
+                                  CoveringConstants constants, CoveredValues values = CoveredValues::both);
+
+/// What Algorithms 3 and 4 with that radius, fixed for K episodes, guarantee for every linear reward in
+/// [0,1], whatever the number of states. Vacuous where it is H or more.
+double linear_mdp_covering_guarantee(const BoundSetting& setting, double episodes,
+                                     CoveringConstants constants);
+
+/// The least K whose guarantee is at most epsilon. With epsilon = H, the K below which it is vacuous.
+double linear_mdp_covering_episodes(const BoundSetting& setting, double epsilon, CoveringConstants constants);
+
+/// Where the radii that the two guarantees rest on meet.
+struct LinearMdpMeeting {
+    double radius = 0;  ///< by covering, in units of reward
+    double states = 1;  ///< the largest S whose radius is at most that; a double, as it may exceed 2^63
+};
+LinearMdpMeeting linear_mdp_meeting(const BoundSetting& setting, double episodes,
+                                    CoveringConstants constants);
 
 // Theorem 3 of the paper: what no algorithm can do. The paper's constant is unspecified; ours is from a
 // direct argument on the same family of instances, in docs/bounds.md.

@@ -1,5 +1,6 @@
 #include "alidade/theory/bounds.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "alidade/error.hpp"
@@ -17,6 +18,27 @@ double printed_logarithm(const BoundSetting& setting, double epsilon) {
                     (setting.delta * epsilon));
 }
 
+/// What each of the learned steps may fail with: half of delta is for the martingale of values. After the
+/// last step all values are 0, and so is their regression.
+double linear_step_failure(const BoundSetting& setting) {
+    return failure_per_set(setting.delta / 2, std::max<Index>(1, setting.horizon - 1));
+}
+
+RegressionSize linear_rows(const BoundSetting& setting, double episodes) {
+    return {.dimension = setting.features, .rows = episodes};
+}
+
+/// What Algorithms 3 and 4 guarantee with a radius of at least H that all their values respect.
+double linear_guarantee(const BoundSetting& setting, double episodes, double radius) {
+    const auto H = static_cast<double>(setting.horizon);
+    // Exploration: reward, bonus and regression error, three radii a step; as the radius is at least H,
+    // clipping at H turns |phi| into min{1, |phi|}. Planning: twice the mean of the values [theory §2,
+    // erratum 49].
+    const double potential = potential_bound(linear_rows(setting, episodes));
+    const double bonuses = 3 * radius * H * std::sqrt(episodes * potential);
+    return 2 * (bonuses + azuma_deviation(H * episodes, H, setting.delta / 2)) / episodes;
+}
+
 }  // namespace
 
 double linear_mdp_printed_radius(const BoundSetting& setting, double epsilon, double c_beta) {
@@ -31,31 +53,19 @@ double linear_mdp_printed_episodes(const BoundSetting& setting, double epsilon, 
     return c_K * d * ratio * ratio * printed_logarithm(setting, epsilon);
 }
 
-double linear_mdp_radius(const LinearMdpEvidence& evidence, Index features, double failure) {
-    expects(evidence.states >= 1, "the number of states is {}; must be at least 1", evidence.states);
-    expects(features >= 1, "the number of features is {}; must be at least 1", features);
-    expects(failure > 0 && failure < 1, "failure probability is {}; must be greater than 0 and less than 1",
-            failure);
-    // The norm of the noise is convex in V, so it is largest at one of 2^S vertices, and a union over these
-    // makes the bound uniform over all V [theory §1.7].
-    const double vertices = static_cast<double>(evidence.states) * std::log(2.0);
-    const double noise =
-        value_noise * std::sqrt(evidence.log_det_ratio + 2 * (vertices + std::log(1 / failure)));
-    return evidence.range * (noise + std::sqrt(evidence.regularisation * static_cast<double>(features)));
+double linear_mdp_radius(const BoundSetting& setting, Index states, double episodes, double failure) {
+    validate(setting);
+    validate_episodes(episodes);
+    expects(states >= 1, "the number of states is {}; must be at least 1", states);
+    const double information = log_det_bound(linear_rows(setting, episodes));
+    const double shrinkage = std::sqrt(static_cast<double>(setting.features));
+    return static_cast<double>(setting.horizon) * linear_radius(information, states, 1, failure, shrinkage);
 }
 
 double linear_mdp_guarantee(const BoundSetting& setting, Index states, double episodes) {
     validate(setting);
-    validate_episodes(episodes);
-    const auto H = static_cast<double>(setting.horizon);
-    const RegressionSize rows{.dimension = setting.features, .rows = episodes};
-    const double radius = linear_mdp_radius(
-        {.states = states, .range = H, .log_det_ratio = log_det_bound(rows), .regularisation = 1},
-        setting.features, setting.delta / (2 * H));
-    // Exploration: reward, bonus and regression error, three radii a step; as the radius exceeds H, clipping
-    // at H turns |phi| into min{1, |phi|}. Planning: twice the mean of the values [theory §2, erratum 49].
-    const double bonuses = 3 * radius * H * std::sqrt(episodes * potential_bound(rows));
-    return 2 * (bonuses + azuma_deviation(H * episodes, H, setting.delta / 2)) / episodes;
+    const double failure = linear_step_failure(setting);
+    return linear_guarantee(setting, episodes, linear_mdp_radius(setting, states, episodes, failure));
 }
 
 double linear_mdp_episodes(const BoundSetting& setting, Index states, double epsilon) {
@@ -64,6 +74,36 @@ double linear_mdp_episodes(const BoundSetting& setting, Index states, double eps
     return detail::least_fixed_point([&](double episodes) {
         return episodes * linear_mdp_guarantee(setting, states, episodes) / epsilon;
     });
+}
+
+double linear_mdp_covering_guarantee(const BoundSetting& setting, double episodes,
+                                     CoveringConstants constants) {
+    validate(setting);
+    const double failure = linear_step_failure(setting);
+    return linear_guarantee(setting, episodes,
+                            linear_mdp_covering_radius(setting, episodes, failure, constants));
+}
+
+double linear_mdp_covering_episodes(const BoundSetting& setting, double epsilon,
+                                    CoveringConstants constants) {
+    validate(setting);
+    validate_accuracy(epsilon, setting.horizon);
+    return detail::least_fixed_point([&](double episodes) {
+        return episodes * linear_mdp_covering_guarantee(setting, episodes, constants) / epsilon;
+    });
+}
+
+LinearMdpMeeting linear_mdp_meeting(const BoundSetting& setting, double episodes,
+                                    CoveringConstants constants) {
+    validate(setting);
+    const double failure = linear_step_failure(setting);
+    const double radius = linear_mdp_covering_radius(setting, episodes, failure, constants);
+    // H [1/2 sqrt(information + 2 ((S-1) ln 2 + ln(1/failure))) + sqrt(d)] <= radius, solved for S.
+    const double noise =
+        radius / static_cast<double>(setting.horizon) - std::sqrt(static_cast<double>(setting.features));
+    const double square = noise * noise / (value_noise * value_noise);
+    const double left = (square - log_det_bound(linear_rows(setting, episodes))) / 2 + std::log(failure);
+    return {.radius = radius, .states = 1 + std::floor(std::fmax(0.0, left / std::log(2.0)))};
 }
 
 }  // namespace alidade
