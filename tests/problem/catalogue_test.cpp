@@ -47,7 +47,8 @@ TEST(Catalogue, DocumentsEveryFamilyAndParameter) {
         EXPECT_TRUE(has_seed) << family.name;
     }
     EXPECT_EQ(names, (std::set<std::string>{"garnet", "needle", "riverswim", "lock", "chain", "inventory",
-                                            "gridworld", "reservoir", "hard"}));
+                                            "gridworld", "reservoir", "hard", "linear-random", "linear-lock",
+                                            "linear-grid"}));
 }
 
 TEST(Catalogue, ReadsAnAddress) {
@@ -73,8 +74,13 @@ TEST(Catalogue, DefaultsAreThoseThatAreShown) {
             separator = '&';
         }
         const Problem spelled = make_builtin(uri), plain = make_builtin("builtin:" + family.name);
-        EXPECT_EQ(spelled.features(), plain.features()) << uri;
         EXPECT_EQ(spelled.shape(), plain.shape()) << uri;
+        if (plain.is_linear()) {
+            EXPECT_EQ(spelled.pair_features(), plain.pair_features()) << uri;
+            EXPECT_EQ(spelled.description().measures, plain.description().measures) << uri;
+            continue;
+        }
+        EXPECT_EQ(spelled.features(), plain.features()) << uri;
         EXPECT_EQ(*spelled.truth(), *plain.truth()) << uri;
     }
 }
