@@ -23,6 +23,7 @@ LinearStatistics statistics_of(const PairFeatures& features, const std::vector<s
     LinearStatistics result{RidgeStatistics(d), Matrix::Zero(d, features.states())};
     const auto targets = features.targets();
     Index terms = 0;
+    double of_gram = 0;
     for (Index pair = 0; pair < features.pairs(); ++pair) {
         const auto phi = features.phi(pair);
         std::int64_t here = 0;
@@ -34,8 +35,11 @@ LinearStatistics statistics_of(const PairFeatures& features, const std::vector<s
         if (here == 0) continue;
         result.rows.add(phi.data(), here, 0);
         result.size += static_cast<double>(here) * phi.norm();
+        of_gram += static_cast<double>(here) * phi.squaredNorm() + result.rows.gram.trace();
         ++terms;
     }
+    // No moment is kept, so that its rounding does not count; that of the rest scales as the features do.
+    result.rows.rounding = std::numeric_limits<double>::epsilon() * of_gram;
     // Each column is a sum of so many vectors, whose norms add up to `size` over all columns.
     result.rounding = static_cast<double>(terms + 1) * std::numeric_limits<double>::epsilon() * result.size;
     return result;
