@@ -12,6 +12,11 @@ Family chain_family();
 Family inventory_family();
 Family gridworld_family();
 Family reservoir_family();
+Family queue_family();
+Family epidemic_family();
+Family fishery_family();
 Family hard_family();
+Family hard_simplex_family();
+Family hard_short_family();
 
 }  // namespace alidade::detail
