@@ -32,6 +32,12 @@ FAMILIES = {
     "reservoir": "builtin:reservoir",
     "hard": "builtin:hard?features=3&horizon=4",
 }
+ONCE = {  # by one explorer each
+    "queue": ("builtin:queue?lines=8", "likelihood"), "epidemic": ("builtin:epidemic?people=5", "likelihood"),
+    "fishery": ("builtin:fishery?capacity=10", "likelihood"),
+    "hard-simplex": ("builtin:hard-simplex?features=3&horizon=4", "likelihood"),
+    "hard-short": ("builtin:hard-short?features=3&horizon=4", "hoeffding"),
+}
 
 
 def cases():
@@ -50,6 +56,8 @@ def cases():
             found[f"{family}, {algorithm}"] = problem, [*chosen, "--seed", "5"]
         for folder in ("start-law", "homogeneous"):
             found[f"{folder}, {algorithm}"] = folder, chosen
+    for family, (problem, algorithm) in ONCE.items():
+        found[f"{family}, {algorithm}"] = problem, ["--algorithm", algorithm, "--seed", "5"]
     for algorithm in ("hoeffding", "uniform"):
         for folder in ("misspecified", "signed"):
             found[f"{folder}, {algorithm}"] = folder, ["--algorithm", algorithm]
