@@ -15,7 +15,7 @@ LsviBehaviour::LsviBehaviour(const BehaviourSetting& setting, std::shared_ptr<Li
       source_(std::move(source)),
       reward_(reward) {}
 
-// [paper, Alg. 3 lines 3 to 12]. The last step is not explored, as nothing comes after it.
+// [paper, Alg. 3 lines 3-12]. The last step is not explored, as nothing comes after it.
 Policy LsviBehaviour::choose() {
     source_->refresh();
     const PairFeatures& features = *source_->task().linear;
