@@ -38,6 +38,24 @@ inline Problem with_half_features(const Problem& problem) {
     return Problem(std::move(parts));
 }
 
+/// 0 -> {1, 2}, then 3 for good: pooled steps have three states that follow, the last of them one. One
+/// feature for each state.
+inline Problem funnel() {
+    ProblemDescription parts;
+    parts.name = "funnel";
+    parts.horizon = 4;
+    parts.homogeneous = true;
+    std::vector<double> values(16, 0.0);
+    for (std::size_t s = 0; s < 4; ++s) values[5 * s] = 1;
+    parts.linear = std::make_shared<const PairFeatures>(SuccessorMap(4, 1, {0, 2, 3, 4, 5}, {1, 2, 3, 3, 3}),
+                                                        4, std::move(values), 2.0);
+    Matrix measures = Matrix::Zero(4, 4);
+    measures.row(0) << 0, 0.6, 0.4, 0;
+    for (Index s = 1; s < 4; ++s) measures(s, 3) = 1;
+    parts.measures = {measures};
+    return Problem(std::move(parts));
+}
+
 /// Two states, one action, one feature for each pair: from state 0 to 0 or 1, from state 1 to 1 only. B is
 /// sqrt 2, so lambda = 1.
 inline referee::Setting two_pairs(Index horizon) {

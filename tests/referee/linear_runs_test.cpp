@@ -79,6 +79,7 @@ TEST(RefereeOnLinearRuns, AgreesWhereFewStatesCanFollow) {
     const Problem chain = one_hot_linear(make_builtin("builtin:chain?states=5&horizon=6"));
     const Problem lock = one_hot_linear(make_builtin("builtin:lock"));
     for (const std::int64_t episodes : {50, 5'000, 50'000'000}) {
+        expect_confirmed(referee_cases::explored(referee_cases::funnel(), "lsvi", "", episodes, 1), "funnel");
         expect_confirmed(referee_cases::explored(chain, "lsvi", "", episodes, 1), "chain");
         expect_confirmed(referee_cases::explored(lock, "lsvi", "", episodes, 1), "lock");
         expect_confirmed(referee_cases::explored(referee_cases::with_start(chain, {{0, 0.5}, {3, 0.5}}),
