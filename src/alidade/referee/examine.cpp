@@ -101,10 +101,11 @@ std::vector<Finding> examine(const Case& given) {
         return findings;
     }
     try {
-        const auto [found, exact] = proved_by(given, facts);
+        const Proved proved = proved_by(given, facts);
+        const std::map<std::string, detail::Real>& found = proved.certificates;
         const Index horizon = given.setting.horizon;
         detail::Real least = static_cast<detail::Real>(horizon);
-        std::string doubt = exact ? "" : "too many successors for an exact maximum over values";
+        std::string doubt = proved.exact ? "" : "too many successors for an exact maximum over values";
         for (const auto& [name, value] : given.candidates) {
             const auto own = found.find(name);
             if (own == found.end()) {

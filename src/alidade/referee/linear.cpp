@@ -25,6 +25,7 @@ std::vector<Index> following_states(const Facts& facts) {
         here = next;
     }
     std::vector<Index> counts;
+    counts.reserve(follow.size());
     for (const std::vector<bool>& set : follow)
         counts.push_back(static_cast<Index>(std::ranges::count(set, true)));
     return counts;
