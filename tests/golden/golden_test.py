@@ -39,6 +39,18 @@ ONCE = {  # by one explorer each
     "hard-short": ("builtin:hard-short?features=3&horizon=4", "hoeffding"),
 }
 
+LINEAR = {"linear-random": "builtin:linear-random", "linear-lock": "builtin:linear-lock", "linear-grid": "builtin:linear-grid",
+          "linear-homogeneous": "linear-homogeneous"}
+
+
+def linear_cases():
+    for name, problem in LINEAR.items():
+        for bonus in ("", "?bonus=wang", "?bonus=none"):
+            yield f"{name}, lsvi{bonus}", (problem, ["--algorithm", f"lsvi{bonus}"])
+        yield f"{name}, lsvi, paper", (problem, ["--constants", "paper"])
+        for replan, episodes in (("every", "40"), ("doubling", "2000")):
+            yield f"{name}, lsvi, replan {replan}", (problem, ["--replan", replan, "--episodes", episodes])
+
 
 def cases():
     """name: (problem, flags of explore)"""
@@ -85,6 +97,7 @@ def cases():
                  "without=log-det+bias+hull+coupling+span+best-iterate"):
         name = "garnet, hoeffding, " + sets.replace("=", " ").replace("+", ",")
         found[name] = GARNET, ["--algorithm", "hoeffding", "--confidence", f"regression?{sets}"]
+    found.update(linear_cases())
     return found
 
 
@@ -140,10 +153,11 @@ class Bench:
         self.confirm(run)
         return name, {"explore": comparable(said), **self.answers(run)}
 
-    def learned(self):
-        said = self.ask("learn", "logged", "--episodes", "logged/log.jsonl", "-o", "learned", "--json", "--quiet")
-        self.confirm("learned")
-        return {"learn": comparable(said), **self.answers("learned")}
+    def learned(self, logged):
+        run = f"run-{logged}"
+        said = self.ask("learn", logged, "--episodes", f"{logged}/log.jsonl", "-o", run, "--json", "--quiet")
+        self.confirm(run)
+        return {"learn": comparable(said), **self.answers(run)}
 
 
 def differences(old, new, place):
@@ -162,7 +176,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as both:
         bench = Bench(options.tool.resolve(), Path(folder))
         found = dict(both.map(bench.explored, cases().items()))
-        found["logged"] = bench.learned()
+        for logged in ("logged", "linear-logged"):
+            found[logged] = bench.learned(logged)
     if options.write:
         stored.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
         return print(f"{len(found)} golden runs written to {stored}")

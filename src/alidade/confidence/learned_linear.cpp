@@ -56,7 +56,7 @@ public:
         const auto targets = features_.targets(pair);
         double sum = 0;
         for (const std::int32_t target : targets) sum += std::max(0.0, raw_[target]);
-        // Nothing is left where u >= 1: then any law will do.
+        // Nothing is left where u >= 1 only, as has been seen: then any law will do.
         const double even = 1 / static_cast<double>(targets.size());
         for (const std::int32_t target : targets)
             probabilities.push_back(sum > 0 ? std::max(0.0, raw_[target]) / sum : even);
@@ -72,17 +72,18 @@ private:
         scaled_.noalias() = estimate_.inverse_factor * phi;
     }
 
-    /// V = 1, V = 1{phi . mu^ < 0} and V = 1{not a successor} must each be within u of what a law gives it.
+    /// A law P on the successors with (phi . mu^ - P) V within u for all V exists iff the sums of positive
+    /// and of negative parts can both be at most u. The nearest law takes what is too much from the positive
+    /// mass, or adds what it lacks; neither sum can be less.
     void require_possible(Step h, Index pair, double u) const {
-        const auto targets = features_.targets(pair);
-        double negative = 0, inside = 0, mass = 0;
+        double positive = 0, negative = 0, inside = 0;
         for (State s = 0; s < features_.states(); ++s) {
+            positive += std::max(0.0, raw_[s]);
             negative -= std::min(0.0, raw_[s]);
-            mass += raw_[s];
         }
-        for (const std::int32_t target : targets) inside += raw_[target];
-        const double off = std::abs(mass - 1), outside = std::abs(mass - inside);
-        const double worst = std::max({off, negative, outside});
+        for (const std::int32_t target : features_.targets(pair)) inside += std::max(0.0, raw_[target]);
+        const double worst =
+            std::max(positive - inside + std::max(0.0, inside - 1), negative + std::max(0.0, 1 - inside));
         if (worst <= u + contradiction_tolerance) return;
         throw ModelContradiction(fmt::format(
             "step {}, state {}, action {}: the regression gives a law that is off by {:.4g}, and {:.4g} is "
