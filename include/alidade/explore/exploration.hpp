@@ -95,7 +95,7 @@ private:
         double bound = 0;  // the least candidate, not clipped at H
     };
 
-    bool certificate_due(bool new_policy) const;
+    bool certificate_due(const std::optional<double>& target) const;
     bool take_if_better(Iterate& iterate);
     /// Does something that may find the model contradicted, and notes that; whether it did not.
     template <class Action>

@@ -58,12 +58,15 @@ std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
     const Shape& shape = learned.shape();
     detail::CouplingBackup backup(learned);
     std::vector<double> values(at(shape.states));
+    Step copied = -1;  // the step whose next values are in `values`: once a step, not once a state
     const auto added = [&](Step h, State s, Action a) {
         return ranges.at(h) * deviations.at(h, shape.pair(s, a));
     };
     const auto move = [&](Step h, State s, Action a, double mass, std::vector<double>& next) {
         const Index pair = shape.pair(s, a);
-        for (State t = 0; t < shape.states; ++t) values[at(t)] = recursion.values(h + 1, t);
+        if (copied != h)
+            for (State t = 0; t < shape.states; ++t) values[at(t)] = recursion.values(h + 1, t);
+        copied = h;
         backup(h, pair, deviations.at(h, pair), ranges.at(h), values);
         const auto targets = learned.model().successors().targets(pair);
         for (std::size_t j = 0; j < targets.size(); ++j) next[at(targets[j])] += mass * backup.kept()[j];

@@ -15,16 +15,21 @@ constexpr Index pairwise_limit = 500;
 /// One minus the mass that all rows have in common (Doeblin): no two rows are farther apart.
 double unshared_mass(const LearnedModel& learned, Step h) {
     const SuccessorMap& successors = learned.model().successors();
-    std::vector<double> least(at(successors.states()), 1.0), row(at(successors.states()));
+    // A state to which some row does not lead has no mass in common: counting the rows that do is enough, and
+    // takes the entries' time and not that of pairs times states.
+    std::vector<double> least(at(successors.states()), 1.0);
+    std::vector<Index> rows(at(successors.states()), 0);
     for (Index pair = 0; pair < successors.pairs(); ++pair) {
         const auto law = learned.model().probabilities(h, pair);
         const auto targets = successors.targets(pair);
-        std::ranges::fill(row, 0.0);
-        for (std::size_t j = 0; j < law.size(); ++j) row[at(targets[j])] += law[j];
-        for (std::size_t s = 0; s < row.size(); ++s) least[s] = std::min(least[s], row[s]);
+        for (std::size_t j = 0; j < law.size(); ++j) {
+            least[at(targets[j])] = std::min(least[at(targets[j])], law[j]);
+            ++rows[at(targets[j])];
+        }
     }
     double shared = 0;
-    for (const double mass : least) shared += mass;
+    for (std::size_t s = 0; s < least.size(); ++s)
+        if (rows[s] == successors.pairs()) shared += least[s];
     return 1 - shared;
 }
 

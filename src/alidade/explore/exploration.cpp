@@ -11,10 +11,10 @@ namespace alidade {
 
 namespace {
 
-/// A certificate is due at a new policy, or with so many more episodes [design decision 2]; a new policy
-/// after fewer than the lesser growth (the `every` schedule) does not ask for one.
-constexpr double certificate_growth = 0.05;
-constexpr double policy_growth = 0.02;
+/// A certificate takes as long as dozens of policies, so that on the way one is computed when the episodes
+/// have doubled [design decision 2]. Where a target is near they come sooner, or it would be overshot and
+/// paid for.
+constexpr double most_growth = 2, least_growth = 1.05;
 
 class Watch {
 public:
@@ -68,12 +68,16 @@ Exploration::Exploration(const Task& task, const ExplorerOptions& options)
       counts_(task.successors(), task.horizon),
       batch_(task.successors(), task.horizon) {}
 
-bool Exploration::certificate_due(bool new_policy) const {
+bool Exploration::certificate_due(const std::optional<double>& target) const {
     if (!scheduled_.knowledge) return true;
     const auto now = static_cast<double>(explorer_.episodes()), last = static_cast<double>(certified_at_);
     // Without new data it would be the same.
     if (now <= last) return false;
-    return now >= (1 + certificate_growth) * last || (new_policy && now >= (1 + policy_growth) * last);
+    // Certificates fall as the root of the episodes; where new ground is reached faster, but hardly ever
+    // faster than their inverse. So that long nothing can be missed.
+    const double growth =
+        target ? std::clamp(scheduled_.bound / *target, least_growth, most_growth) : most_growth;
+    return now >= growth * last;
 }
 
 bool Exploration::take_if_better(Iterate& iterate) {
@@ -128,9 +132,8 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
         return options.target && std::min(bound, static_cast<double>(task_.horizon)) <= *options.target;
     };
     while (true) {
-        const std::int64_t replans = explorer_.replans();
         const Deployment deployment = next(options.despite_contradiction);
-        if (certificate_due(explorer_.replans() != replans)) certify(options.despite_contradiction);
+        if (certificate_due(options.target)) certify(options.despite_contradiction);
         // Certificates hold at all times at once, so that stopping at the first small one costs no
         // probability [theory §3f].
         const bool target = met(scheduled_.bound);
