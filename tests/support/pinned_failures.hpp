@@ -18,7 +18,7 @@ struct PinnedFailures {
 /// hundred runs may fail before it speaks, where one did. A pin speaks as soon as anything changes, and says
 /// whether the bound still holds. Where no pin is for that many runs (sanitizers), the bound is all.
 inline ::testing::AssertionResult failures_are(int failures, int runs,
-                                             std::initializer_list<PinnedFailures> pins) {
+                                               std::initializer_list<PinnedFailures> pins) {
     const int allowed = allowed_failures(runs);
     const char* bound = failures <= allowed ? "still holds" : "no longer holds";
     for (const PinnedFailures& pin : pins)

@@ -41,6 +41,11 @@ public:
     /// Contains E[value(s') | s, a] at step h under every possible truth; `value` has one number a state. The
     /// last step has no successors that count: {0, 0}.
     virtual Interval operator()(Step h, Index pair, std::span<const double> value) = 0;
+    /// The same for those who ask for many pairs and know the least and the largest element of `value`, which
+    /// a truth that may lead anywhere makes it look for.
+    virtual Interval operator()(Step h, Index pair, std::span<const double> value, const Interval&) {
+        return (*this)(h, pair, value);
+    }
 };
 
 /// What exploration leaves behind: a model, and what is uncertain about it. With probability 1 - delta the

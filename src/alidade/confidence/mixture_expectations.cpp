@@ -22,6 +22,13 @@ public:
     }
 
     Interval operator()(Step h, Index pair, std::span<const double> value) override {
+        if (!(learned_.misspecification() > 0)) return (*this)(h, pair, value, {});
+        const auto [least, most] = std::ranges::minmax(value);
+        return (*this)(h, pair, value, {least, most});
+    }
+
+    Interval operator()(Step h, Index pair, std::span<const double> value,
+                        const Interval& extremes) override {
         if (h + 1 >= learned_.shape().horizon) return {0, 0};
         const Index d = features_.features();
         std::ranges::fill(direction_, 0.0);
@@ -44,9 +51,9 @@ public:
         }
         if (learned_.misspecification() > 0) {
             // Over all states, as the truth may lead to any; but no mean leaves the range.
-            const auto [least, most] = std::ranges::minmax(value);
-            const double off = learned_.misspecification() * (most - least);
-            range = {std::max(least, range.lower - off), std::min(most, range.upper + off)};
+            const double off = learned_.misspecification() * (extremes.upper - extremes.lower);
+            range = {std::max(extremes.lower, range.lower - off),
+                     std::min(extremes.upper, range.upper + off)};
         }
         return range;
     }
