@@ -43,7 +43,7 @@ public:
     virtual Interval operator()(Step h, Index pair, std::span<const double> value) = 0;
     /// The same for those who ask for many pairs and know the least and the largest element of `value`, which
     /// a truth that may lead anywhere makes it look for.
-    virtual Interval operator()(Step h, Index pair, std::span<const double> value, const Interval&) {
+    virtual Interval knowing_extremes(Step h, Index pair, std::span<const double> value, const Interval&) {
         return (*this)(h, pair, value);
     }
 };

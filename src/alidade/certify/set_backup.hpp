@@ -21,7 +21,8 @@ public:
           anywhere_(learned.mixture() != nullptr && learned.mixture()->misspecification() > 0) {}
 
     Interval operator()(Step h, Index pair, std::span<const double> value) {
-        return anywhere_ ? (*bounds_)(h, pair, value, extremes(h, value)) : (*bounds_)(h, pair, value);
+        return anywhere_ ? bounds_->knowing_extremes(h, pair, value, extremes(h, value))
+                         : (*bounds_)(h, pair, value);
     }
 
 private:

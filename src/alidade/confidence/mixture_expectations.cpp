@@ -22,13 +22,13 @@ public:
     }
 
     Interval operator()(Step h, Index pair, std::span<const double> value) override {
-        if (!(learned_.misspecification() > 0)) return (*this)(h, pair, value, {});
+        if (!(learned_.misspecification() > 0)) return knowing_extremes(h, pair, value, {});
         const auto [least, most] = std::ranges::minmax(value);
-        return (*this)(h, pair, value, {least, most});
+        return knowing_extremes(h, pair, value, {least, most});
     }
 
-    Interval operator()(Step h, Index pair, std::span<const double> value,
-                        const Interval& extremes) override {
+    Interval knowing_extremes(Step h, Index pair, std::span<const double> value,
+                              const Interval& extremes) override {
         if (h + 1 >= learned_.shape().horizon) return {0, 0};
         const Index d = features_.features();
         std::ranges::fill(direction_, 0.0);
