@@ -18,8 +18,10 @@ namespace {
 
 double printed_linear_radius(const Task& task, double delta, const PrintedLinearConstants& constants) {
     const auto d = static_cast<double>(task.linear->features()), steps = static_cast<double>(task.horizon);
-    return constants.scale * d *
-           std::sqrt(std::max(0.0, std::log(d * steps / (delta * constants.precision))));
+    const double inside = d * steps / (delta * constants.precision);
+    expects(inside > 1, "linear: precision is {}; must be less than d H / delta, which is {}",
+            constants.precision, d * steps / delta);
+    return constants.scale * d * std::sqrt(std::log(inside));
 }
 
 /// What Algorithm 3 claims of itself: 2 V_0, and 2 H V_0 where its reward is u/H. With radii that are proved
