@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "alidade/certify/knowledge.hpp"
 #include "alidade/certify/linear_plan.hpp"
 #include "alidade/certify/linear_values.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/learned_linear.hpp"
+#include "alidade/plan/backward_induction.hpp"
 #include "support/effort.hpp"
 #include "support/linear_truths.hpp"
 
@@ -78,7 +82,8 @@ std::vector<Truth> all_ends(const std::vector<std::vector<double>>& low,
         Truth truth;
         for (const auto& row : low) truth.emplace_back(row.begin(), row.end());
         for (std::size_t k = 0; k < rows.size(); ++k)
-            if (const auto [h, pair] = rows[k]; code >> k & 1) truth[h][pair] = static_cast<Long>(high[h][pair]);
+            if (const auto [h, pair] = rows[k]; code >> k & 1)
+                truth[h][pair] = static_cast<Long>(high[h][pair]);
         truths.push_back(std::move(truth));
     }
     return truths;
@@ -113,6 +118,22 @@ Truth model_of(const LearnedLinear& learned) {
     return truth;
 }
 
+using Ends = std::vector<std::vector<double>>;
+
+/// The ends of the balls, by P(state 0).
+std::pair<Ends, Ends> balls_of(const LearnedLinear& learned) {
+    Ends low, high;
+    for (Step h = 0; h + 1 < learned.shape().horizon; ++h) {
+        auto &lower = low.emplace_back(), &upper = high.emplace_back();
+        for (Index pair = 0; pair < 4; ++pair) {
+            const double p = learned.model().probabilities(h, pair)[0], u = learned.bonus(h, pair);
+            lower.push_back(std::max(0.0, p - u));
+            upper.push_back(std::min(1.0, p + u));
+        }
+    }
+    return {low, high};
+}
+
 /// max over rewards in [0,1], policies and truths of |V - V~|, exactly: values are affine in every row, and
 /// the best reward of a policy is the sign of the difference of visits.
 Long largest_deviation(const Truth& model, const std::vector<Truth>& truths) {
@@ -129,11 +150,50 @@ Long largest_deviation(const Truth& model, const std::vector<Truth>& truths) {
     return most;
 }
 
+/// V_h = max_a clip(phi . w^(V_{h+1}) + times n u, 0, n) at the start, in plain loops.
+double plain_pass(const TwoStates& drawn, double times) {
+    const PairFeatures& map = *drawn.task.linear;
+    double values[2] = {0, 0};
+    for (Step h = drawn.task.horizon - 2; h >= 0; --h) {
+        const LinearEstimate& estimate = drawn.estimates[at(h)];
+        const auto range = static_cast<double>(drawn.task.horizon - 1 - h);
+        double now[2] = {0, 0};
+        for (Index pair = 0; pair < 4; ++pair) {
+            double worth = 0, square = 0;
+            for (Index i = 0; i < map.features(); ++i) {
+                const double x = map.phi(pair)[i];
+                worth += x * (estimate.measures(i, 0) * values[0] + estimate.measures(i, 1) * values[1]);
+                square += x * x;
+            }
+            worth += times * range * estimate.radius * std::sqrt(square);
+            now[pair / 2] = std::max(now[pair / 2], std::min(range, worth));
+        }
+        values[0] = now[0], values[1] = now[1];
+    }
+    return values[0];
+}
+
+TEST(LinearMembers, OwnCertificatesAreTheirFormulas) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        Stream random = support::test_stream(seed, 713);
+        const Index horizon = 2 + sample_index(random, 5);
+        const TwoStates drawn = random_two_states(random, horizon);
+        const LearnedLinear learned(drawn.task, drawn.estimates, delta);
+        const ValueRanges ranges{horizon, true};
+        const double printed = detail::linear_exploration_value(learned, {.ranges = ranges});
+        const double wang = detail::linear_exploration_value(
+            learned, {.reward = detail::ExplorationReward::bonus_over_steps, .ranges = ranges});
+        EXPECT_NEAR(printed, plain_pass(drawn, 2), 1e-10);
+        EXPECT_NEAR(wang, plain_pass(drawn, 1 + 1 / static_cast<double>(horizon)), 1e-10);
+        EXPECT_NEAR(linear_plan_bound(learned), plain_pass(drawn, 3), 2e-9 * static_cast<double>(horizon));
+    }
+}
+
 // The truths whose rows satisfy the event for every V, enumerated: there are no others of two states but
 // mixtures of these. Twice the deviation is what certificates claim; it need not be lost, but is their proof.
 TEST(LinearMembers, NoTruthOfTheEventDeviatesMoreThanIsCertified) {
     Long printed = 0, wang = 0, ball = 0;
-    const int seeds = support::runs(150, 3000);
+    const int seeds = support::runs(60, 1000);
     for (int seed = 0; seed < seeds; ++seed) {
         Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 711);
         const Index horizon = 2 + seed % 3;
@@ -143,31 +203,28 @@ TEST(LinearMembers, NoTruthOfTheEventDeviatesMoreThanIsCertified) {
         const Long found = largest_deviation(model, all_ends(drawn.lowest, drawn.highest));
         const ValueRanges ranges{horizon, true};
         const Long first = static_cast<Long>(detail::linear_exploration_value(learned, {.ranges = ranges}));
-        const Long second = static_cast<Long>(horizon) *
-                            static_cast<Long>(detail::linear_exploration_value(
-                                learned, {.reward = detail::ExplorationReward::bonus_over_steps, .ranges = ranges}));
+        const Long second =
+            static_cast<Long>(horizon) *
+            static_cast<Long>(detail::linear_exploration_value(
+                learned, {.reward = detail::ExplorationReward::bonus_over_steps, .ranges = ranges}));
         EXPECT_LE(found, first) << "seed " << seed;
         EXPECT_LE(found, second) << "seed " << seed;
         printed = std::max(printed, found / first);
         wang = std::max(wang, found / second);
         // The balls hold more truths.
-        std::vector<std::vector<double>> low, high;
-        for (Step h = 0; h + 1 < horizon; ++h) {
-            auto &lower = low.emplace_back(), &upper = high.emplace_back();
-            for (Index pair = 0; pair < 4; ++pair) {
-                const double p = learned.model().probabilities(h, pair)[0], u = learned.bonus(h, pair);
-                lower.push_back(std::max(0.0, p - u));
-                upper.push_back(std::min(1.0, p + u));
-                EXPECT_LE(lower.back(), drawn.lowest[at(h)][at(pair)] + 1e-15);
-                EXPECT_GE(upper.back(), drawn.highest[at(h)][at(pair)] - 1e-15);
+        const auto [low, high] = balls_of(learned);
+        for (std::size_t h = 0; h < low.size(); ++h)
+            for (std::size_t pair = 0; pair < 4; ++pair) {
+                EXPECT_LE(low[h][pair], drawn.lowest[h][pair] + 1e-15);
+                EXPECT_GE(high[h][pair], drawn.highest[h][pair] - 1e-15);
             }
-        }
         const Long farther = largest_deviation(model, all_ends(low, high));
         const RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable::of(learned));
         EXPECT_EQ(certificate.candidates.size(), 3U);
-        for (const auto& [name, bound] : certificate.candidates)
+        for (const auto& [name, bound] : certificate.candidates) {
             EXPECT_LE(2 * farther, static_cast<Long>(bound)) << name << ", seed " << seed;
-        ball = std::max(ball, 2 * farther / static_cast<Long>(certificate.bound));
+            ball = std::max(ball, 2 * farther / static_cast<Long>(bound));
+        }
     }
     RecordProperty("printed", std::to_string(printed));
     RecordProperty("wang", std::to_string(wang));
@@ -187,7 +244,8 @@ std::vector<std::vector<Long>> optimal_worths(const Truth& truth, const Reward& 
             worths[at(h)].push_back(static_cast<Long>(reward.at(h, pair / 2, pair % 2)) + p * next[0] +
                                     (at(h) < truth.size() ? (1 - p) * next[1] : 0));
         }
-        for (std::size_t s = 0; s < 2; ++s) next[s] = std::max(worths[at(h)][2 * s], worths[at(h)][2 * s + 1]);
+        for (std::size_t s = 0; s < 2; ++s)
+            next[s] = std::max(worths[at(h)][2 * s], worths[at(h)][2 * s + 1]);
     }
     return worths;
 }
@@ -238,7 +296,8 @@ TEST(LinearMembers, AlgorithmFourIsOptimisticAndLosesNoMoreThanItSays) {
                                          static_cast<Long>(plan.values(h + 1, s));
                         later += range * static_cast<Long>(estimate.radius * map.phi(pair).norm());
                         // Of every member of the row: P V_{h+1} + 2 n u is above.
-                        for (const double p : {drawn.lowest[at(h)][at(pair)], drawn.highest[at(h)][at(pair)]}) {
+                        for (const double p :
+                             {drawn.lowest[at(h)][at(pair)], drawn.highest[at(h)][at(pair)]}) {
                             const Long mean = static_cast<Long>(p * plan.values(h + 1, 0) +
                                                                 (1 - p) * plan.values(h + 1, 1));
                             const Long most =
@@ -259,7 +318,8 @@ TEST(LinearMembers, AlgorithmFourIsOptimisticAndLosesNoMoreThanItSays) {
                 for (std::size_t h = 0; h < optimal.size(); ++h)
                     for (std::size_t pair = 0; pair < 4; ++pair)
                         EXPECT_LE(optimal[h][pair], worths[h][pair] + 1e-12L);
-                const Long loss = std::max(optimal[0][0], optimal[0][1]) - value_of(truth, reward, plan.policy);
+                const Long loss =
+                    std::max(optimal[0][0], optimal[0][1]) - value_of(truth, reward, plan.policy);
                 EXPECT_LE(loss, bound);
                 closest = std::max(closest, loss / bound);
             }
@@ -268,6 +328,44 @@ TEST(LinearMembers, AlgorithmFourIsOptimisticAndLosesNoMoreThanItSays) {
     RecordProperty("loss", std::to_string(closest));
     RecordProperty("upper", std::to_string(sharpest));
     EXPECT_GT(sharpest, 0.9L);
+}
+
+TEST(LinearMembers, NoTruthOfTheBallsIsOutsideARewardCertificate) {
+    Long closest = 0;
+    std::vector<std::string> names;
+    const int seeds = support::runs(60, 2000);
+    for (int seed = 0; seed < seeds; ++seed) {
+        SCOPED_TRACE(seed);
+        Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 714);
+        const TwoStates drawn = random_two_states(random, 2 + seed % 3);
+        const auto learned = std::make_shared<const LearnedLinear>(drawn.task, drawn.estimates, delta);
+        const Knowledge knowledge{learned, certify_reward_free(*learned, DeviationTable::of(*learned)), 0};
+        const auto [low, high] = balls_of(*learned);
+        const auto truths = all_ends(low, high);
+        const Reward reward = support::random_reward(random, learned->shape());
+        for (const Policy& policy : {backward_induction(learned->model(), reward).policy,
+                                     support::random_deterministic_policy(random, learned->shape())}) {
+            const RewardCertificate certified = certify_reward(knowledge, reward, policy);
+            Long most = 0;
+            for (const Truth& truth : truths) {
+                const auto worths = optimal_worths(truth, reward);
+                const Long value = value_of(truth, reward, policy),
+                           best = std::max(worths[0][0], worths[0][1]);
+                EXPECT_GE(value, static_cast<Long>(certified.value.lower) - 1e-15L);
+                EXPECT_LE(value, static_cast<Long>(certified.value.upper) + 1e-15L);
+                EXPECT_LE(best, static_cast<Long>(certified.optimal_upper) + 1e-15L);
+                most = std::max(most, best - value);
+            }
+            for (const auto& [name, bound] : certified.methods) {
+                EXPECT_LE(most, static_cast<Long>(bound) + 1e-15L) << name;
+                if (bound > 1e-3) closest = std::max(closest, most / static_cast<Long>(bound));
+                if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+            }
+        }
+    }
+    for (const char* name : {"plain", "gap", "reward-free"}) EXPECT_EQ(std::ranges::count(names, name), 1);
+    RecordProperty("closest", std::to_string(closest));
+    EXPECT_GT(closest, 0.95L);
 }
 
 }  // namespace

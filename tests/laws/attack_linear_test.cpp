@@ -123,8 +123,7 @@ std::vector<Long> plain_bonuses(const LinearTruth& truth, const Counts& counts, 
     Long log_det = 0;
     for (Index j = 0; j < d; ++j) {
         for (Index i = j; i < d; ++i) {
-            for (Index k = 0; k < j; ++k)
-                matrix[at(i)][at(j)] -= matrix[at(i)][at(k)] * matrix[at(j)][at(k)];
+            for (Index k = 0; k < j; ++k) matrix[at(i)][at(j)] -= matrix[at(i)][at(k)] * matrix[at(j)][at(k)];
             matrix[at(i)][at(j)] /= i == j ? std::sqrt(matrix[at(j)][at(j)]) : matrix[at(j)][at(j)];
         }
         log_det += 2 * std::log(matrix[at(j)][at(j)]) - std::log(lambda);
@@ -172,6 +171,7 @@ Long worst_vertex(const LinearTruth& truth, const LinearEstimate& estimate, Step
 struct Met {
     bool failed = false;
     Long depth = 0;          // of the event, in u
+    Long late = 0;           // the same at the last of all times, where several states can follow
     Long distance = 0;       // of laws of the model, in u
     Long loss = 0, own = 0;  // of plans of the model, and of Algorithm 4's, in what is certified
 };
@@ -183,11 +183,12 @@ void check_laws(const LinearTruth& truth, const LearnedLinear& learned, Step h, 
     for (std::size_t j = 0; j < law.size(); ++j) {
         EXPECT_GE(law[j], 0);
         sum += static_cast<Long>(law[j]);
-        distance += std::abs(static_cast<Long>(law[j]) - static_cast<Long>(truth.at(h)(pair, targets[j]))) / 2;
+        distance +=
+            std::abs(static_cast<Long>(law[j]) - static_cast<Long>(truth.at(h)(pair, targets[j]))) / 2;
     }
     EXPECT_NEAR(static_cast<double>(sum), 1, 1e-12);
     const Long u = std::min(Long{1}, static_cast<Long>(learned.bonus(h, pair)));
-    EXPECT_LE(distance, u + 1e-18L);
+    EXPECT_LE(distance, u + 1e-15L);  // the truth is a law to as many digits
     met.distance = std::max(met.distance, distance / u);
 }
 
@@ -204,8 +205,9 @@ void check_plans(const LinearTruth& truth, const Knowledge& knowledge, Stream& r
         const auto loss = [&](const Policy& policy) { return best - evaluate(exact, policy, reward).value; };
         const Policy plan = backward_induction(learned.model(), reward).policy;
         for (const auto& [name, bound] : knowledge.certificate.candidates)
-            EXPECT_LE(loss(plan), bound) << name;
-        met.loss = std::max(met.loss, static_cast<Long>(loss(plan) / knowledge.certificate.bound));
+            EXPECT_LE(loss(plan), bound + 1e-12) << name;
+        if (knowledge.certificate.bound > 1e-6)
+            met.loss = std::max(met.loss, static_cast<Long>(loss(plan) / knowledge.certificate.bound));
         const LinearPlan optimistic = linear_plan(learned, reward);
         EXPECT_GE(optimistic.optimistic_value, best - 1e-12);
         EXPECT_LE(loss(optimistic.policy), own);
@@ -225,8 +227,8 @@ Met watch(const LinearTruth& truth, Who who, Stream& random) {
     Met met;
     for (const int more : {5, 60, 400}) {
         run_episodes(truth, who, more, random, counts);
-        const auto estimates = regression.solve(
-            detail::linear_statistics(*truth.task.linear, counts, truth.task.homogeneous));
+        const auto estimates =
+            regression.solve(detail::linear_statistics(*truth.task.linear, counts, truth.task.homogeneous));
         std::optional<LearnedLinear> learned;
         try {
             learned.emplace(truth.task, estimates, delta);
@@ -240,9 +242,11 @@ Met watch(const LinearTruth& truth, Who who, Stream& random) {
                 const double u = learned->bonus(h, pair);
                 const Long exactly = plain[at(pair)];
                 EXPECT_GE(static_cast<Long>(u), exactly * (1 - 1e-17L));
-                EXPECT_LE(static_cast<Long>(u), exactly * (1 + 1e-6L)) << "rounding is no such size";
-                met.depth = std::max(
-                    met.depth, worst_vertex(truth, learned->estimate(h), h, pair) / static_cast<Long>(u));
+                EXPECT_LE(static_cast<Long>(u), exactly * (1 + 1e-4L)) << "rounding is no such size";
+                const Long depth = worst_vertex(truth, learned->estimate(h), h, pair) / static_cast<Long>(u);
+                met.depth = std::max(met.depth, depth);
+                if (more == 400 && regression.successors(learned->set_index(h)) > 1)
+                    met.late = std::max(met.late, depth);
             }
         }
         if (met.depth > 1) met.failed = true;
@@ -270,15 +274,42 @@ TEST(LinearAttack, TheEventHoldsForEveryVertexAtAllTimesWhoeverActs) {
         const Met met = watch(truth, static_cast<Who>(seed % 4), random);
         failures += met.failed;
         worst.depth = std::max(worst.depth, met.depth);
+        worst.late = std::max(worst.late, met.late);
         worst.distance = std::max(worst.distance, met.distance);
         worst.loss = std::max(worst.loss, met.loss);
         worst.own = std::max(worst.own, met.own);
     }
     RecordProperty("depth", std::to_string(worst.depth));
+    RecordProperty("late", std::to_string(worst.late));
     RecordProperty("distance", std::to_string(worst.distance));
     RecordProperty("loss", std::to_string(worst.loss));
     RecordProperty("own", std::to_string(worst.own));
     EXPECT_TRUE(support::failures_are(failures, runs, {{400, 0}, {20000, 0}}));
+}
+
+/// Two states that lead to state 1; features (.3, 0), (.3, .6) and (.3, -.6), of which the second was seen a
+/// thousand times. Its estimate takes 0.6 from the third, which is unknown: with the paper's bonus min{u, H}
+/// the third would be thought worth 0.4 where it is worth 1, with certainty and whatever the data are.
+TEST(LinearAttack, ABonusThatIsCutIsNotOptimistic) {
+    const std::vector<double> phi{.3, 0, .3, .6, .3, -.6};
+    std::vector<double> values(phi);
+    values.insert(values.end(), phi.begin(), phi.end());
+    LinearTruth truth;
+    truth.task.linear = std::make_shared<const PairFeatures>(all_successors(2, 3), 2, values, 1 / 0.3);
+    truth.task.horizon = 2;
+    Counts counts(truth.task.linear, 2);
+    for (int k = 0; k < 1000; ++k) counts.add(Episode{{0, 1}, {1, 0}});
+    const detail::LinearRegression regression(truth.task, delta);
+    const LearnedLinear learned(
+        truth.task, regression.solve(detail::linear_statistics(*truth.task.linear, counts, false)), delta);
+    std::vector<double> rewards(12, 0);
+    for (const std::size_t i : {9U, 10U, 11U}) rewards[i] = 1;  // in state 1, at the last step
+    const LinearPlan plan = linear_plan(learned, Reward({2, 3, 2}, rewards));
+    EXPECT_GE(plan.optimistic_value, 1);
+    const PairFeatures& map = *truth.task.linear;
+    const double expected = learned.estimate(0).expect(map, plan.values.row(1).transpose())[2];
+    EXPECT_GE(expected + learned.bonus(0, 2), 1);                   // as it must be
+    EXPECT_LT(expected + std::min(learned.bonus(0, 2), 1.0), 0.5);  // the printed one
 }
 
 }  // namespace

@@ -79,8 +79,7 @@ inline LinearTruth random_linear_truth(Stream& random, const LinearSizes& sizes)
         const auto law = sample_dirichlet(random, k, 0.5);
         const Index hot = pair < k ? pair : sample_index(random, k);
         for (Index i = 0; i < k; ++i)
-            weights(pair, i) =
-                sizes.one_hot ? (i == hot ? 1.0 : 0.0) : law[static_cast<std::size_t>(i)];
+            weights(pair, i) = sizes.one_hot ? (i == hot ? 1.0 : 0.0) : law[static_cast<std::size_t>(i)];
     }
     for (Index pair = 1; pair < pairs; ++pair)
         weights.row(pair) = weights.row(0) + sizes.spread * (weights.row(pair) - weights.row(0));
@@ -104,7 +103,8 @@ inline LinearTruth random_linear_truth(Stream& random, const LinearSizes& sizes)
     std::vector<std::int32_t> targets;
     for (Index pair = 0; pair < pairs; ++pair) {
         for (State s = 0; s < states; ++s) {
-            const bool follows = std::ranges::any_of(truth.laws, [&](const Matrix& m) { return m(pair, s) > 0; });
+            const bool follows =
+                std::ranges::any_of(truth.laws, [&](const Matrix& m) { return m(pair, s) > 0; });
             if (follows || !sizes.restricted) targets.push_back(static_cast<std::int32_t>(s));
         }
         offsets.push_back(static_cast<std::int64_t>(targets.size()));

@@ -23,6 +23,8 @@ LinearStatistics statistics_of(const PairFeatures& features, const std::vector<s
     LinearStatistics result{RidgeStatistics(d), Matrix::Zero(d, features.states())};
     const auto targets = features.targets();
     Index terms = 0;
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    double of_gram = 0;
     for (Index pair = 0; pair < features.pairs(); ++pair) {
         const auto phi = features.phi(pair);
         std::int64_t here = 0;
@@ -33,11 +35,15 @@ LinearStatistics statistics_of(const PairFeatures& features, const std::vector<s
         }
         if (here == 0) continue;
         result.rows.add(phi.data(), here, 0);
+        of_gram += epsilon * (static_cast<double>(here) * phi.squaredNorm() + result.rows.gram.trace());
         result.size += static_cast<double>(here) * phi.norm();
         ++terms;
     }
+    // `add` allows for targets as well, of which there are none here: errors in units of phi, which would
+    // outweigh those of the matrix where features are tiny.
+    result.rows.rounding = of_gram;
     // Each column is a sum of so many vectors, whose norms add up to `size` over all columns.
-    result.rounding = static_cast<double>(terms + 1) * std::numeric_limits<double>::epsilon() * result.size;
+    result.rounding = static_cast<double>(terms + 1) * epsilon * result.size;
     return result;
 }
 

@@ -41,11 +41,15 @@ LinearSource::LinearSource(SourceSetting setting, LinearSourceOptions options)
         printed_radius_ = printed_linear_radius(setting_.task, setting_.delta, *options.printed);
 }
 
+std::shared_ptr<const LearnedLinear> LinearSource::learned_from(const Counts& counts) const {
+    const Task& task = setting_.task;
+    regression_.require_reachable(counts);
+    return std::make_shared<const LearnedLinear>(
+        task, regression_.solve(linear_statistics(*task.linear, counts, task.homogeneous)), setting_.delta);
+}
+
 void LinearSource::refresh() {
-    learned_ = std::make_shared<const LearnedLinear>(
-        setting_.task,
-        regression_.solve(linear_statistics(*setting_.task.linear, counts_, setting_.task.homogeneous)),
-        setting_.delta);
+    learned_ = learned_from(counts_);
     if (setting_.schedule.kind == Schedule::Kind::doubling) log_det_ = log_determinants();
     due_ = false;
 }
@@ -84,8 +88,7 @@ const LearnedLinear& LinearSource::learned() const {
 
 Knowledge LinearSource::knowledge_of(const Counts& counts) const {
     const Task& task = setting_.task;
-    const auto learned = std::make_shared<const LearnedLinear>(
-        task, regression_.solve(linear_statistics(*task.linear, counts, task.homogeneous)), setting_.delta);
+    const auto learned = learned_from(counts);
     RewardFreeCertificate certificate =
         certify_reward_free(*learned, DeviationTable::of(*learned), {.threads = setting_.threads});
     const ValueRanges ranges{task.horizon, true};

@@ -46,6 +46,7 @@ public:
     double printed_radius() const noexcept { return printed_radius_; }
 
 private:
+    std::shared_ptr<const LearnedLinear> learned_from(const Counts& counts) const;
     std::vector<double> log_determinants() const;
     Knowledge knowledge_of(const Counts& counts) const;
 
