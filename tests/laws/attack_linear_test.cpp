@@ -304,8 +304,9 @@ TEST(LinearAttack, ABonusThatIsCutIsNotOptimistic) {
         truth.task, regression.solve(detail::linear_statistics(*truth.task.linear, counts, false)), delta);
     std::vector<double> rewards(12, 0);
     for (const std::size_t i : {9U, 10U, 11U}) rewards[i] = 1;  // in state 1, at the last step
+    rewards[2] = 1;                                             // and for the third action, at the first
     const LinearPlan plan = linear_plan(learned, Reward({2, 3, 2}, rewards));
-    EXPECT_GE(plan.optimistic_value, 1);
+    EXPECT_GE(plan.optimistic_value, 2);
     const PairFeatures& map = *truth.task.linear;
     const double expected = learned.estimate(0).expect(map, plan.values.row(1).transpose())[2];
     EXPECT_GE(expected + learned.bonus(0, 2), 1);                   // as it must be
