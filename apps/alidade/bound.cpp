@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "alidade/problem/norms.hpp"
 #include "bound_rows.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"
@@ -69,8 +70,9 @@ BoundQuestion question_of(const BoundArguments& given) {
     setting.delta = given.delta.value_or(target.delta.value_or(default_delta));
     const bool signed_features =
         problem && !problem->is_linear() && problem->features().kind() != FeatureKind::base_models;
-    setting.norm_bound = given.norm_bound.value_or(signed_features ? problem->features().norm_bound()
-                                                                   : base_model_norm_bound(setting.features));
+    setting.norm_bound =
+        given.norm_bound.value_or(signed_features ? measure_norms(*problem).scaled_norm_bound()
+                                                  : base_model_norm_bound(setting.features));
     if (!given.states.empty())
         asked.states = parse_count(given.states, "--states", 1);
     else if (problem)

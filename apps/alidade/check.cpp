@@ -8,6 +8,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/inspection.hpp"
+#include "alidade/problem/norms.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"
@@ -79,6 +80,21 @@ std::vector<Step> dim_steps(const Problem& problem, const Inspection& found) {
     return steps;
 }
 
+/// Lengths are for signed features to have right; those of base models are known.
+bool has_signed_features(const Problem& problem) {
+    return !problem.is_linear() && problem.features().kind() == FeatureKind::general;
+}
+
+ordered_json object_of(const Problem& problem, const Norms& norms) {
+    ordered_json object;
+    object["largest_feature"] = {norms.features.lower, norms.features.upper};
+    object["features_are_unit"] = norms.features_are_unit();
+    object["norm_bound"] = norms.norm_bound;
+    object["scaled_norm_bound"] = norms.scaled_norm_bound();
+    object["largest_weights"] = problem.truth() ? ordered_json(norms.weights) : ordered_json();
+    return object;
+}
+
 ordered_json object_of(const Problem& problem, const Inspection& found, double seconds) {
     ordered_json object;
     object["usable"] = true;
@@ -97,6 +113,7 @@ ordered_json object_of(const Problem& problem, const Inspection& found, double s
     object["memory_bytes"] = found.bytes;
     object["replan_seconds"] = seconds;
     object["truth_known"] = problem.truth_known();
+    if (has_signed_features(problem)) object["norms"] = object_of(problem, measure_norms(problem));
     return object;
 }
 
@@ -139,6 +156,41 @@ std::string describe_weights(const Problem& problem, const Inspection& found) {
     return text;
 }
 
+/// "1.25", or the interval that it is proved to lie in.
+std::string bracket_text(const WidthBracket& bracket) {
+    const bool exact = bracket.upper <= bracket.lower * (1 + 1e-9);
+    return exact ? fmt::format("{:.6g}", bracket.upper)
+                 : fmt::format("between {:.6g} and {:.6g}", bracket.lower, bracket.upper);
+}
+
+/// Signed features: what the rows are, how long features and weights are, and what follows if too long.
+/// Longer weights than B are no problem's: they are refused when it is read.
+std::string describe_norms(const Problem& problem) {
+    const Norms norms = measure_norms(problem);
+    const FeatureMap& map = problem.features();
+    std::string text = fmt::format(
+        "  rows          of signed features, which weights of norm up to {:.6g} mix{}\n", norms.norm_bound,
+        problem.truth() ? "; with the true ones every row is a distribution" : "");
+    text +=
+        fmt::format("  features      largest |phi_V| over V in [0, 1]: {}{}\n", bracket_text(norms.features),
+                    norms.features_are_unit() ? ", at most 1 as the theorems have it" : "");
+    if (!norms.features_are_unit())
+        text += fmt::format(
+            "                {} than the 1 that the theorems have, at {}, {}.\n"
+            "                Confidence sets and certificates hold as they are; the theorems' sample sizes "
+            "are\n"
+            "                for features divided by this, with norm bound {:.6g} (alidade bound counts "
+            "so).\n",
+            norms.features.lower > 1 ? "More" : "Perhaps more",
+            printable(problem.state_name(norms.pair / map.actions())),
+            printable(problem.action_name(norms.pair % map.actions())), norms.scaled_norm_bound());
+    if (problem.truth())
+        text += fmt::format(
+            "  weights       largest |theta| of the truth: {:.6g}, at most the norm bound {:.6g}\n",
+            norms.weights, norms.norm_bound);
+    return text;
+}
+
 int check(const std::string& source, bool normalise, const Console& console) {
     const Problem problem = load_problem_argument(source, normalise);
     const Inspection found = inspect(problem);
@@ -150,6 +202,8 @@ int check(const std::string& source, bool normalise, const Console& console) {
     std::string text = fmt::format("{} {}\n", console.bold(problem.name()), "is usable");
     text += problem.is_linear()
                 ? "  rows          features of norm at most 1; the truth, if known, is a law everywhere\n"
+            : has_signed_features(problem)
+                ? describe_norms(problem)
                 : "  rows          every base model is a probability distribution everywhere\n";
     text += describe_reach(problem, found) + describe_weights(problem, found);
     if (problem.misspecification() > 0)

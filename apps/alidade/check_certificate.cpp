@@ -82,9 +82,8 @@ int check_certificate(const std::string& folder, Threads threads, const Console&
             {fmt::format("run folder '{}'", folder), "what is stored when a run ends is what is checked",
              fmt::format("alidade explore {} -o {} goes on with it", shell_path(store.source()),
                          shell_path(folder))});
-    std::vector<Finding> findings =
-        referee::examine(referee_case(store.problem(), store.options().delta, *checkpoint, *loaded.result,
-                                      loaded.knowledge.mixture("a table of weights").model().weights()));
+    std::vector<Finding> findings = referee::examine(referee_case(
+        store.problem(), store.options().delta, *checkpoint, *loaded.result, *loaded.knowledge.learned));
     if (checkpoint->contradiction)
         findings.push_back({"model check", Verdict::not_confirmed, {}, {}, checkpoint->contradiction->what});
     if (console.json())

@@ -9,6 +9,7 @@
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/inspection.hpp"
+#include "alidade/problem/linear_problem.hpp"
 #include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
@@ -220,12 +221,22 @@ int show_problem(const std::string& source, bool normalise, const Console& conso
     return 0;
 }
 
-int make_problem(const std::string& source, const std::filesystem::path& folder, bool overwrite,
-                 const Console& console) {
-    const Problem problem = load_problem_argument(source, {});
+struct ProblemArguments {
+    std::string name, source, folder;
+    bool normalise = false, overwrite = false, one_hot = false;
+};
+
+int make_problem(const ProblemArguments& given, const Console& console) {
+    const std::filesystem::path folder = given.folder;
+    Problem problem = load_problem_argument(given.source, {});
+    if (given.one_hot)
+        problem =
+            explaining({"--one-hot", "a linear MDP with a feature for each state and action was asked for",
+                        "leave --one-hot out, or take a smaller problem of base models"},
+                       [&] { return one_hot_linear(problem); });
     const bool taken = std::filesystem::exists(folder) &&
                        !(std::filesystem::is_directory(folder) && std::filesystem::is_empty(folder));
-    if (taken && !overwrite)
+    if (taken && !given.overwrite)
         throw UserError(fmt::format("'{}' exists and is not an empty folder", folder.string()),
                         {"-o", "files of the same names in it would be replaced",
                          "choose another folder, or add --overwrite"});
@@ -238,11 +249,6 @@ int make_problem(const std::string& source, const std::filesystem::path& folder,
                                    shell_path(folder.string())));
     return 0;
 }
-
-struct ProblemArguments {
-    std::string name, source, folder;
-    bool normalise = false, overwrite = false;
-};
 
 }  // namespace
 
@@ -277,11 +283,11 @@ void add_problem(CLI::App& app, Chosen& chosen) {
         ->required();
     make->add_option("-o,--output", given->folder, "The folder to write")->required();
     make->add_flag("--overwrite", given->overwrite, "Replace the files of a problem that is there");
+    make->add_flag("--one-hot", given->one_hot,
+                   "As a linear MDP with one feature for each state and action, which knows no base models");
     add_output_flags(*make, chosen);
     make->callback([=, &chosen] {
-        chosen.work = [given](const Console& console) {
-            return make_problem(given->source, given->folder, given->overwrite, console);
-        };
+        chosen.work = [given](const Console& console) { return make_problem(*given, console); };
     });
 }
 

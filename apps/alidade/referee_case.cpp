@@ -10,26 +10,59 @@
 namespace alidade::app {
 namespace {
 
-referee::Setting setting_of(const Problem& problem) {
+/// Features of transitions, and what is known of their weights.
+void describe_weights(const Problem& problem, referee::Setting& setting) {
     const FeatureMap& features = problem.features();
     const TangentSpace& space = problem.parameters().space();
-    referee::Setting setting;
-    setting.states = features.states();
-    setting.actions = features.actions();
-    setting.horizon = problem.shape().horizon;
     setting.features = features.features();
     setting.base_models = features.kind() == FeatureKind::base_models;
     setting.norm_bound = features.norm_bound();
-    setting.homogeneous = problem.homogeneous();
-    setting.misspecification = problem.misspecification();
-    for (Index pair = 0; pair <= features.pairs(); ++pair)
-        setting.offsets.push_back(features.first_entry(pair));
-    setting.targets.assign(features.targets().begin(), features.targets().end());
     setting.phi.assign(features.values().begin(), features.values().end());
-    setting.start.assign(problem.start().atoms().begin(), problem.start().atoms().end());
     setting.centre.assign(space.centre.data(), space.centre.data() + space.centre.size());
     setting.basis.assign(space.basis.data(), space.basis.data() + space.basis.size());
+}
+
+void describe_pairs(const PairFeatures& features, referee::Setting& setting) {
+    setting.features = features.features();
+    setting.base_models = false;
+    setting.pair_features = true;
+    setting.norm_bound = features.norm_bound();
+    setting.phi.assign(features.values().begin(), features.values().end());
+}
+
+referee::Setting setting_of(const Problem& problem) {
+    const SuccessorMap& successors = problem.successors();
+    referee::Setting setting;
+    setting.states = successors.states();
+    setting.actions = successors.actions();
+    setting.horizon = problem.shape().horizon;
+    setting.homogeneous = problem.homogeneous();
+    setting.misspecification = problem.misspecification();
+    for (Index pair = 0; pair <= successors.pairs(); ++pair)
+        setting.offsets.push_back(successors.first_entry(pair));
+    setting.targets.assign(successors.targets().begin(), successors.targets().end());
+    setting.start.assign(problem.start().atoms().begin(), problem.start().atoms().end());
+    if (problem.is_linear())
+        describe_pairs(problem.pair_features(), setting);
+    else
+        describe_weights(problem, setting);
     return setting;
+}
+
+/// The model that was handed over, as a claim.
+void add_model(const LearnedModel& learned, referee::Case& given) {
+    const Index sets = confidence_sets(learned.shape().horizon, learned.homogeneous());
+    for (Index set = 0; set < sets; ++set) {
+        if (given.setting.pair_features) {
+            for (Index pair = 0; pair < learned.shape().pairs(); ++pair) {
+                const auto law = learned.model().probabilities(set, pair);
+                given.laws.insert(given.laws.end(), law.begin(), law.end());
+            }
+            continue;
+        }
+        const Matrix& weights = learned.as_mixture("a table of weights").model().weights();
+        for (Index i = 0; i < weights.cols(); ++i) given.weights.push_back(weights(set, i));
+    }
 }
 
 template <class T>
@@ -79,7 +112,7 @@ referee::Evidence evidence_of(const Snapshot& record, std::initializer_list<std:
 }  // namespace
 
 referee::Case referee_case(const Problem& problem, double delta, const RunCheckpoint& checkpoint,
-                           const RunResult& result, const Matrix& weights) {
+                           const RunResult& result, const LearnedModel& learned) {
     referee::Case given;
     given.setting = setting_of(problem);
     given.delta = delta;
@@ -88,17 +121,14 @@ referee::Case referee_case(const Problem& problem, double delta, const RunCheckp
     given.whole_episodes = result.stopped != stopped_at_logs && !checkpoint.contradiction;
     // The paper's regression has no centre, and its certificate a name of its own.
     const bool paper = result.method == "printed";
-    given.evidence =
-        evidence_of(result.evidence, {"", "regression.", "weighted.", "bernstein.", "likelihood."}, !paper);
+    given.evidence = evidence_of(
+        result.evidence, {"", "regression.", "weighted.", "bernstein.", "likelihood.", "linear."}, !paper);
     expects(given.evidence.regression || given.evidence.weighted || given.evidence.likelihood,
             "the stored evidence is of no known kind");
-    given.latest =
-        evidence_of(checkpoint.memory, {"regression.", "weighted.", "bernstein.", "likelihood."}, !paper);
+    given.latest = evidence_of(checkpoint.memory,
+                               {"regression.", "weighted.", "bernstein.", "likelihood.", "linear."}, !paper);
     given.episodes = result.episodes;
-    const Index sets = problem.homogeneous() ? std::min<Index>(1, problem.shape().horizon - 1)
-                                             : problem.shape().learned_steps();
-    for (Index set = 0; set < sets; ++set)
-        for (Index i = 0; i < weights.cols(); ++i) given.weights.push_back(weights(set, i));
+    add_model(learned, given);
     given.candidates = result.candidates;
     given.bound = result.reward_free;
     given.method = result.method;

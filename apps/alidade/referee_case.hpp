@@ -1,5 +1,6 @@
 #pragma once
 
+#include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/problem/problem.hpp"
 #include "alidade/referee/referee.hpp"
@@ -7,10 +8,10 @@
 
 namespace alidade::app {
 
-/// What a run has stored as the referee's plain numbers. `weights` are those of the model that is handed
-/// over: a row a step, or one if the problem is homogeneous. Throws InvalidArgument if the evidence is of no
-/// kind that is known.
+/// What a run has stored as the referee's plain numbers. Of `learned`, the model that is handed over, the
+/// weights are taken, or the laws if the problem is a linear MDP. Throws InvalidArgument if the evidence is
+/// of no kind that is known.
 referee::Case referee_case(const Problem& problem, double delta, const RunCheckpoint& checkpoint,
-                           const RunResult& result, const Matrix& weights);
+                           const RunResult& result, const LearnedModel& learned);
 
 }  // namespace alidade::app

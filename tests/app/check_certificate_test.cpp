@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 
 #include "alidade/run/run_store.hpp"
@@ -86,6 +87,75 @@ TEST_F(CheckCertificate, FindsEachOfTenFaultsInWhatIsStored) {
         const json wrong = refused(name);
         EXPECT_NE(std::find(wrong.begin(), wrong.end(), faults[k].where), wrong.end()) << k << ": " << wrong;
     }
+}
+
+TEST_F(CheckCertificate, ConfirmsRunsOfLinearMdps) {
+    int number = 0;
+    for (const char* problem :
+         {"builtin:linear-random", "builtin:linear-lock?states=6", "builtin:linear-grid?width=3&height=2"})
+        for (const char* algorithm : {"lsvi", "lsvi?bonus=wang", "lsvi?bonus=none"}) {
+            const std::string name = "run-" + std::to_string(++number);
+            const Outcome explored = run(
+                {"explore", problem, "-o", name, "--algorithm", algorithm, "--episodes", "2000", "--json"});
+            ASSERT_TRUE(explored.code == 0 || explored.code == 3) << explored.err;
+            EXPECT_EQ(refused(name), json::array()) << problem << " " << algorithm;
+            const std::string said = run({"check-certificate", name}).out;
+            for (const char* line : {"laws", "printed", "wang"})
+                EXPECT_NE(said.find(line), std::string::npos) << line;
+        }
+}
+
+TEST_F(CheckCertificate, FindsEachOfEightFaultsInWhatALinearRunStored) {
+    const std::string problem = "builtin:linear-random?states=6&actions=2&features=3&horizon=4&seed=5";
+    ASSERT_EQ(run({"explore", problem, "-o", "sound", "--episodes", "100000", "--json"}).code, 0);
+    const auto scale = [](RunResult& result, const std::string& which, double factor) {
+        for (auto& [name, value] : result.candidates)
+            if (name == which) value *= factor;
+    };
+    const std::vector<std::pair<std::string, std::function<void(RunResult&, RunCheckpoint&)>>> faults{
+        {"bound", [](RunResult& r, RunCheckpoint&) { r.reward_free *= 0.9; }},
+        {"bound",
+         [&](RunResult& r, RunCheckpoint&) {
+             r.reward_free *= 0.9;
+             scale(r, r.method, 0.9);
+         }},
+        {"printed", [&](RunResult& r, RunCheckpoint&) { scale(r, "printed", 0.99); }},
+        {"wang", [&](RunResult& r, RunCheckpoint&) { scale(r, "wang", 0.99); }},
+        {"method", [](RunResult& r, RunCheckpoint&) { r.method = "wang"; }},
+        {"counts", [](RunResult&, RunCheckpoint& c) { ++c.counts.values().front(); }},
+        {"evidence", [](RunResult& r, RunCheckpoint&) { ++r.evidence.integers.at("counts").front(); }},
+        {"episodes", [](RunResult& r, RunCheckpoint&) { ++r.episodes; }},
+    };
+    for (std::size_t k = 0; k < faults.size(); ++k) {
+        const std::string name = "fault-" + std::to_string(k);
+        std::filesystem::copy(path("sound"), path(name));
+        plant(name, faults[k].second);
+        const json wrong = refused(name);
+        EXPECT_NE(std::find(wrong.begin(), wrong.end(), faults[k].first), wrong.end()) << k << ": " << wrong;
+    }
+}
+
+// Counts and certificate of one system, stored as those of another with as many states and actions, or with
+// half of delta.
+TEST_F(CheckCertificate, FindsALinearRunUnderOtherFeaturesOrDelta) {
+    const std::string sizes = "builtin:linear-random?states=6&actions=2&features=3&horizon=4&seed=";
+    ASSERT_EQ(run({"explore", sizes + "5", "-o", "sound", "--episodes", "1000", "--json"}).code, 0);
+    ASSERT_EQ(run({"explore", sizes + "6", "-o", "other", "--episodes", "10", "--json"}).code, 0);
+    {
+        const detail::RunStore sound = detail::RunStore::open(path("sound"), Access::read),
+                               other = detail::RunStore::open(path("other"), Access::read);
+        detail::RunStore claimed =
+            detail::RunStore::create(path("claimed"), other.problem(), other.source(), sound.options());
+        claimed.save(*sound.checkpoint(), *sound.result());
+        RunOptions options = sound.options();
+        options.delta /= 2;
+        detail::RunStore surer =
+            detail::RunStore::create(path("surer"), sound.problem(), sound.source(), options);
+        surer.save(*sound.checkpoint(), *sound.result());
+    }
+    EXPECT_EQ(refused("sound"), json::array());
+    EXPECT_NE(refused("claimed"), json::array());
+    EXPECT_NE(refused("surer"), json::array());
 }
 
 // The same data and certificate under a smaller probability of failure: that was not earned.

@@ -1,6 +1,8 @@
 #include <chrono>
+#include <cmath>
 
 #include "alidade/files/reward_file.hpp"
+#include "alidade/formats/problem_folder.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {
@@ -89,6 +91,47 @@ TEST_F(Commands, CheckSaysWhatIsReachable) {
     EXPECT_EQ(object["reachable_states"][0], 1);
     EXPECT_EQ(object["dimension"], 2);
     EXPECT_EQ(run({"check", small_problem}).code, 0);
+}
+
+TEST_F(Commands, CheckSaysHowLongSignedFeaturesAndWeightsAre) {
+    const json hard = run({"check", "builtin:hard", "--json"}).object()["norms"];
+    expect_keys(
+        hard, {"largest_feature", "features_are_unit", "norm_bound", "scaled_norm_bound", "largest_weights"});
+    EXPECT_EQ(hard["features_are_unit"], true);
+    EXPECT_LE(hard["largest_feature"][1], 1);
+    EXPECT_LE(hard["largest_weights"], hard["norm_bound"]);
+    EXPECT_NE(run({"check", "builtin:hard"}).out.find("at most 1 as the theorems have it"),
+              std::string::npos);
+    EXPECT_FALSE(run({"check", small_problem, "--json"}).object().contains("norms"));
+
+    // |phi_V| is the root of 0.5^2 + 2^2 at V = (1, 0); |theta| is that of 1.01.
+    ProblemDescription parts;
+    parts.name = "long";
+    parts.features = std::make_shared<const FeatureMap>(
+        FeatureMap::from_features({.states = 2,
+                                   .actions = 1,
+                                   .features = 2,
+                                   .offsets = {0, 2, 4},
+                                   .targets = {0, 1, 0, 1},
+                                   .values = {.5, 2, .5, -2, .5, 1, .5, -1},
+                                   .norm_bound = 1.25}));
+    parts.horizon = 3;
+    parts.truth = Matrix(3, 2);
+    for (Step h = 0; h < 3; ++h) parts.truth->row(h) << 1, 0.1;
+    save_problem(Problem(parts), path("long"));
+    const Outcome said = run({"check", "long"});
+    EXPECT_EQ(said.code, 0) << said.err;
+    EXPECT_NE(said.out.find("2.06155"), std::string::npos) << said.out;
+    EXPECT_NE(said.out.find("More than the 1 that the theorems have, at state 0, action 0"),
+              std::string::npos)
+        << said.out;
+    const json norms = run({"check", "long", "--json"}).object()["norms"];
+    EXPECT_EQ(norms["features_are_unit"], false);
+    EXPECT_NEAR(norms["scaled_norm_bound"].get<double>(), 1.25 * std::sqrt(4.25), 1e-9);
+    EXPECT_NEAR(norms["largest_weights"].get<double>(), std::sqrt(1.01), 1e-12);
+    // The theorems' B is that of features divided by their length.
+    EXPECT_NEAR(run({"bound", "long", "--epsilon", "1", "--json"}).object()["norm_bound"].get<double>(),
+                1.25 * std::sqrt(4.25), 1e-9);
 }
 
 // Only what a replan costs was measured on all ten million steps, in minutes and gigabytes.

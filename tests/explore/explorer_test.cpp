@@ -210,11 +210,13 @@ TEST(Explorer, SpellsItsOptionsInOneWay) {
 
 // The likelihood's bonus could not be computed: it allowed for no sets at all.
 TEST(Explorer, HasNothingToLearnInOneStep) {
-    const Problem problem = make_builtin("builtin:garnet?states=4&actions=2&features=2&horizon=1");
+    const char* const sizes = "?states=4&actions=2&features=2&horizon=1";
     for (const BehaviourEntry& entry : behaviours()) {
+        const Problem problem = make_builtin(
+            (entry.name == "lsvi" ? "builtin:linear-random" : "builtin:garnet") + std::string(sizes));
         Explorer explorer(task_of(problem), {.algorithm = entry.name});
         EXPECT_EQ(explorer.ask().policy->shape().horizon, 1) << entry.name;
-        Counts counts(problem.shared_features(), 1);
+        Counts counts(problem.shared_successors(), 1);
         counts.add_episodes(1);
         explorer.tell(counts);
         EXPECT_EQ(explorer.knowledge().certificate.bound, 0) << entry.name;
@@ -226,6 +228,7 @@ TEST(Catalogue, PrefersTheLikelihoodWhereThereIsOne) {
     Task off = task_of(make_builtin(garnet));
     off.misspecification = 0.01;
     EXPECT_EQ(default_behaviour(off).name, "hoeffding");
+    EXPECT_EQ(default_behaviour(task_of(make_builtin("builtin:linear-lock"))).name, "lsvi");
 }
 
 }  // namespace

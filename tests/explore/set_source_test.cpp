@@ -13,6 +13,13 @@ SourceSetting setting() {
     return {.task = task_of(make_builtin("builtin:garnet?states=4&actions=2&features=3&horizon=3"))};
 }
 
+/// A small task that the source serves.
+SourceSetting setting_for(const SourceEntry& entry) {
+    const SourceSetting mixture = setting();
+    if (entry.refusal(mixture.task).empty()) return mixture;
+    return {.task = task_of(make_builtin("builtin:linear-random?states=4&actions=2&features=3&horizon=3"))};
+}
+
 const detail::RegressionConstants& constants_of(const SetSource& source) {
     return dynamic_cast<const detail::RegressionSource&>(source).regression().constants();
 }
@@ -55,9 +62,9 @@ TEST(SetSource, RefusesWhatItDoesNotKnow) {
 
 // What is regressed on must be fixed before the data are seen.
 TEST(SetSource, TakesNothingUpBeforeItWasRefreshed) {
-    const SourceSetting small = setting();
-    const Counts none(small.task.features, small.task.horizon);
     for (const SourceEntry& entry : set_sources()) {
+        const SourceSetting small = setting_for(entry);
+        const Counts none(small.task.successors(), small.task.horizon);
         const auto source = make_source({entry.name, {}}, small);
         EXPECT_TRUE(source->due());
         if (entry.name == "regression") {
@@ -67,6 +74,15 @@ TEST(SetSource, TakesNothingUpBeforeItWasRefreshed) {
         EXPECT_FALSE(source->due());
         source->absorb(none);
         EXPECT_TRUE(source->due());
+    }
+}
+
+TEST(SetSource, ServesMixturesOrLinearMdps) {
+    const Task mixture = setting().task, linear = setting_for(find_source("linear")).task;
+    for (const SourceEntry& entry : set_sources()) {
+        const bool of_linear = entry.name == "linear";
+        EXPECT_EQ(entry.refusal(linear).empty(), of_linear) << entry.name;
+        EXPECT_EQ(entry.refusal(mixture).empty(), !of_linear) << entry.name;
     }
 }
 

@@ -178,8 +178,9 @@ TEST(ProblemFolder, MissingKeysAreNamed) {
     EXPECT_TRUE(says(refused("file = \"k.npz\"\n", ""), {"problem.toml:5: [[base]]", "'file' is missing"}));
     EXPECT_TRUE(says(refused("[[base]]\nfile = \"k.npz\"\n", ""),
                      {"problem.toml", "none of [[base]], [features] and [linear]"}));
-    EXPECT_TRUE(says(
-        refused("[environment]", "[features]\nfile = \"f.npz\"\nnorm_bound = 1.0\n[environment]"), {"both"}));
+    EXPECT_TRUE(
+        says(refused("[environment]", "[features]\nfile = \"f.npz\"\nnorm_bound = 1.0\n[environment]"),
+             {"more than one of"}));
 }
 
 TEST(ProblemFolder, ValuesOfTheWrongTypeAreNamedWithTheirLine) {

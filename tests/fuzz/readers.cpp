@@ -11,6 +11,7 @@
 #include "alidade/files/episode_file.hpp"
 #include "alidade/files/features_file.hpp"
 #include "alidade/files/npz.hpp"
+#include "alidade/files/pair_features_file.hpp"
 #include "alidade/files/policy_file.hpp"
 #include "alidade/files/reward_file.hpp"
 #include "alidade/formats/drn_file.hpp"
@@ -150,6 +151,20 @@ void read_tabular_arrays(std::string_view bytes) {
     const TabularModel model = detail::tabular_from_arrays(split_arrays(bytes), "x.npz");
     for (const BaseKernel& kernel : model.steps) check_kernel(kernel, model.shape.actions);
 }
+void read_pair_feature_arrays(std::string_view bytes) {
+    detail::NpzArrays arrays = split_arrays(bytes);
+    if (arrays.contains("measures")) {
+        for (const Matrix& step : detail::measures_from_arrays(arrays, "x.npz"))
+            demand(step.rows() >= 0 && step.cols() >= 0, "measures without a size");
+        return;
+    }
+    const PairFeatures features = detail::pair_features_from_arrays(std::move(arrays), 2.0, "x.npz");
+    for (Index pair = 0; pair < features.pairs(); ++pair) {
+        const double norm = features.phi(pair).norm();
+        demand(norm <= 1 + 1e-8 && 2 * norm >= 1 - 1e-8, "features that no law can have");
+    }
+}
+
 void read_feature_arrays(std::string_view bytes) {
     FeatureMap::from_features(detail::features_from_arrays(split_arrays(bytes), 2, "x.npz"));
 }
@@ -230,6 +245,7 @@ void read_problem_toml(std::string_view bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     const Problem problem = load_problem(path.string());
+    if (problem.is_linear()) return;
     for (Index i = 0; i < problem.features().features(); ++i)
         if (problem.features().kind() == FeatureKind::base_models)
             check_kernel(problem.features().base_kernel(i), problem.features().actions());
@@ -250,6 +266,7 @@ const std::vector<Reader>& readers() {
         {"explicit-npz", read_explicit_arrays},
         {"tabular-npz", read_tabular_arrays},
         {"features", read_feature_arrays},
+        {"pair-features", read_pair_feature_arrays},
         {"reward-json", read_reward_json},
         {"reward-npz", read_reward_npz},
         {"policy", read_policy_json},

@@ -32,6 +32,24 @@ FAMILIES = {
     "reservoir": "builtin:reservoir",
     "hard": "builtin:hard?features=3&horizon=4",
 }
+ONCE = {  # by one explorer each
+    "queue": ("builtin:queue?lines=8", "likelihood"), "epidemic": ("builtin:epidemic?people=5", "likelihood"),
+    "fishery": ("builtin:fishery?capacity=10", "likelihood"),
+    "hard-simplex": ("builtin:hard-simplex?features=3&horizon=4", "likelihood"),
+    "hard-short": ("builtin:hard-short?features=3&horizon=4", "hoeffding"),
+}
+
+LINEAR = {"linear-random": "builtin:linear-random", "linear-lock": "builtin:linear-lock", "linear-grid": "builtin:linear-grid",
+          "linear-homogeneous": "linear-homogeneous"}
+
+
+def linear_cases():
+    for name, problem in LINEAR.items():
+        for bonus in ("", "?bonus=wang", "?bonus=none"):
+            yield f"{name}, lsvi{bonus}", (problem, ["--algorithm", f"lsvi{bonus}"])
+        yield f"{name}, lsvi, paper", (problem, ["--constants", "paper"])
+        for replan, episodes in (("every", "40"), ("doubling", "2000")):
+            yield f"{name}, lsvi, replan {replan}", (problem, ["--replan", replan, "--episodes", episodes])
 
 
 def cases():
@@ -50,6 +68,8 @@ def cases():
             found[f"{family}, {algorithm}"] = problem, [*chosen, "--seed", "5"]
         for folder in ("start-law", "homogeneous"):
             found[f"{folder}, {algorithm}"] = folder, chosen
+    for family, (problem, algorithm) in ONCE.items():
+        found[f"{family}, {algorithm}"] = problem, ["--algorithm", algorithm, "--seed", "5"]
     for algorithm in ("hoeffding", "uniform"):
         for folder in ("misspecified", "signed"):
             found[f"{folder}, {algorithm}"] = folder, ["--algorithm", algorithm]
@@ -77,6 +97,7 @@ def cases():
                  "without=log-det+bias+hull+coupling+span+best-iterate"):
         name = "garnet, hoeffding, " + sets.replace("=", " ").replace("+", ",")
         found[name] = GARNET, ["--algorithm", "hoeffding", "--confidence", f"regression?{sets}"]
+    found.update(linear_cases())
     return found
 
 
@@ -132,10 +153,11 @@ class Bench:
         self.confirm(run)
         return name, {"explore": comparable(said), **self.answers(run)}
 
-    def learned(self):
-        said = self.ask("learn", "logged", "--episodes", "logged/log.jsonl", "-o", "learned", "--json", "--quiet")
-        self.confirm("learned")
-        return {"learn": comparable(said), **self.answers("learned")}
+    def learned(self, logged):
+        run = f"run-{logged}"
+        said = self.ask("learn", logged, "--episodes", f"{logged}/log.jsonl", "-o", run, "--json", "--quiet")
+        self.confirm(run)
+        return {"learn": comparable(said), **self.answers(run)}
 
 
 def differences(old, new, place):
@@ -154,7 +176,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as both:
         bench = Bench(options.tool.resolve(), Path(folder))
         found = dict(both.map(bench.explored, cases().items()))
-        found["logged"] = bench.learned()
+        for logged in ("logged", "linear-logged"):
+            found[logged] = bench.learned(logged)
     if options.write:
         stored.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
         return print(f"{len(found)} golden runs written to {stored}")

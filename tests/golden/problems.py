@@ -1,5 +1,5 @@
 """Problems of the golden runs that no family makes: a start law, pooled steps, a misspecification, signed features,
-and a log."""
+linear MDPs in which not every state can follow, and logs."""
 
 import json
 import random
@@ -61,6 +61,42 @@ def write_signed(folder):
         'norm_bound = 1.3\n[environment]\nweights = "truth.json"\n')
 
 
+# The three laws that linear MDPs mix here, and what is known of each of six states and two actions: shares of them.
+MEASURES = ((0.5, 0.3, 0.2, 0, 0, 0), (0, 0, 0.4, 0.6, 0, 0), (0, 0, 0, 0, 0.7, 0.3))
+
+
+def shares(pair):
+    return ((0.7, 0.3, 0), (0, 0.4, 0.6), (0.2, 0.3, 0.5), (1, 0, 0), (0.5, 0.5, 0))[(pair + pair // 3) % 5]
+
+
+def write_linear(folder, name, more, truth):
+    """Every pair leads where the laws that it mixes do."""
+    offsets, targets = [0], []
+    for pair in range(12):
+        targets += [s for s in range(6) if any(share * mu[s] > 0 for share, mu in zip(shares(pair), MEASURES))]
+        offsets.append(len(targets))
+    folder.mkdir()
+    write_npz(folder / "phi.npz", {"features": ([x for pair in range(12) for x in shares(pair)], (6, 2, 3), "d"),
+                                   "offsets": (offsets, (len(offsets),), "q"),
+                                   "targets": (targets, (len(targets),), "q")})
+    environment = '[environment]\nmeasures = "truth.npz"\n' if truth else ""
+    if truth:
+        write_npz(folder / "truth.npz", {"measures": ([p for mu in MEASURES for p in mu], (3, 6), "d")})
+    (folder / "problem.toml").write_text(
+        f'[problem]\nname = "{name}"\nhorizon = 4\n{more}\n[linear]\nfile = "phi.npz"\n{environment}')
+
+
+def write_linear_log(folder):
+    draws, episodes = random.Random(8), []
+    for _ in range(600):
+        states, actions = [draws.randrange(2)], [draws.randrange(2) for _ in range(4)]
+        for action in actions[:3]:
+            mixed = draws.choices(MEASURES, shares(2 * states[-1] + action))[0]
+            states.append(draws.choices(range(6), mixed)[0])
+        episodes.append({"states": states, "actions": actions})
+    (folder / "log.jsonl").write_text("".join(json.dumps(episode) + "\n" for episode in episodes))
+
+
 def write_logged(folder):
     """Two states, two base models, and episodes that somebody logged."""
     (folder / "base").mkdir(parents=True)
@@ -93,3 +129,7 @@ def write_problems(tool, folder):
         (folder / name / "truth.json").write_text(mixtures(rows))
     write_signed(folder / "signed")
     write_logged(folder / "logged")
+    law = "initial = [[0, 0.5], [1, 0.5]]"
+    write_linear(folder / "linear-homogeneous", "linear-homogeneous", f"homogeneous = true\n{law}", True)
+    write_linear(folder / "linear-logged", "linear-logged", law, False)
+    write_linear_log(folder / "linear-logged")

@@ -28,7 +28,10 @@ Problem make_problem(const std::string& uri) {
     if (uri == "builtin:gridworld") return make_builtin(uri + "?width=3&height=2");
     if (uri == "builtin:needle") return make_builtin(uri + "?states=15&horizon=4&fraction=0.1");
     if (uri == "builtin:reservoir") return make_builtin(uri + "?cells=15");
-    if (uri == "builtin:hard") return make_builtin(uri + "?features=3&horizon=4");
+    if (uri.starts_with("builtin:hard")) return make_builtin(uri + "?features=3&horizon=4");
+    if (uri == "builtin:queue") return make_builtin(uri + "?lines=6&agents=1,3&horizon=4");
+    if (uri == "builtin:epidemic") return make_builtin(uri + "?people=4&horizon=4");
+    if (uri == "builtin:fishery") return make_builtin(uri + "?capacity=8&quotas=0,2&horizon=4");
     return make_builtin(uri);
 }
 
@@ -46,6 +49,29 @@ std::vector<std::string> problems() {
     return uris;
 }
 
+/// Weights are well defined and their projections optimal; rows are laws.
+void expect_well_defined(const LearnedModel& learned) {
+    for (Step h = 0; h < learned.shape().horizon; ++h)
+        for (Index pair = 0; pair < learned.shape().pairs(); ++pair) {
+            double sum = 0;
+            for (const double p : learned.model().probabilities(h, pair)) {
+                EXPECT_GE(p, 0);
+                sum += p;
+            }
+            EXPECT_NEAR(sum, 1, 1e-12);
+        }
+    if (learned.mixture() == nullptr) return;
+    for (const ConfidenceSet& set : learned.mixture()->sets()) {
+        EXPECT_TRUE(set.parameters().contains(set.weights()));
+        if (set.parameters().kind() == ParameterSetKind::simplex) {
+            EXPECT_GE(set.weights().minCoeff(), -1e-12);
+            EXPECT_NEAR(set.weights().sum(), 1, 1e-12);
+        }
+        EXPECT_LE(set.projection().residual, set.radius());
+        EXPECT_LE(set.projection().kkt_residual, 1e-9);
+    }
+}
+
 // T7, T9, T10: certificates hold against the truth, weights are well defined, projections optimal.
 TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
     const auto& [name, uri] = GetParam();
@@ -54,25 +80,17 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
         EXPECT_THROW(Exploration(task_of(problem), {.algorithm = name}), InvalidArgument);
         return;
     }
-    const MixtureModel truth = problem.true_model();
-    CountSplittingDeployer system(truth, 3);
+    CountSplittingDeployer system(problem.true_system(), 3);
     Exploration exploration(task_of(problem), options_of(name, 3));
     for (const int episodes : {support::episodes(100, 40), support::episodes(3000)}) {
         exploration.run(system, {.episodes = episodes});
         const Knowledge& best = exploration.best();
-        for (const ConfidenceSet& set : best.mixture().sets()) {
-            EXPECT_TRUE(set.parameters().contains(set.weights()));
-            if (set.parameters().kind() == ParameterSetKind::simplex) {
-                EXPECT_GE(set.weights().minCoeff(), -1e-12);
-                EXPECT_NEAR(set.weights().sum(), 1, 1e-12);
-            }
-            EXPECT_LE(set.projection().residual, set.radius());
-            EXPECT_LE(set.projection().kkt_residual, 1e-9);
-        }
-        const AuditResult result = audit(best, truth,
-                                         {.rewards = support::repetitions<Index>(12, 4),
-                                          .climb_steps = support::repetitions(20),
-                                          .seed = 1});
+        expect_well_defined(*best.learned);
+        const AuditOptions options{.rewards = support::repetitions<Index>(12, 4),
+                                   .climb_steps = support::repetitions(20),
+                                   .seed = 1};
+        const AuditResult result = problem.is_linear() ? audit(best, problem.true_system(), options)
+                                                       : audit(best, problem.true_model(), options);
         EXPECT_TRUE(result.truth_in_confidence_set) << "depth " << result.depth;
         EXPECT_EQ(result.violations, 0) << uri << " at " << episodes;
         EXPECT_LE(result.max_gap, best.certificate.bound + 1e-9);
@@ -81,7 +99,8 @@ TEST_P(EveryExplorer, ClaimsNothingThatTheTruthContradicts) {
 
 // Strictly, everywhere. Uniform actions seldom get through the lock to where its base models differ, and
 // after 30,000 episodes what is known without data still bounds more: they are given a hundred times as many.
-// Fewer episodes, as under sanitizers, may leave a certificate as it was.
+// So is everybody on the lower-bound instance from base models, which differ so little that losses are small
+// without data. Fewer episodes, as under sanitizers, may leave a certificate as it was.
 TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
     const auto& [name, uri] = GetParam();
     const Problem problem = make_problem(uri);
@@ -89,11 +108,12 @@ TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
         EXPECT_THROW(Exploration(task_of(problem), {.algorithm = name}), InvalidArgument);
         return;
     }
-    CountSplittingDeployer system(problem.true_model(), 1);
+    CountSplittingDeployer system(problem.true_system(), 1);
     Exploration exploration(task_of(problem), options_of(name));
     exploration.run(system, {.episodes = 100});
     const double early = exploration.best().certificate.candidates.back().second;
-    const std::int64_t enough = name == "uniform" && uri == "builtin:lock" ? 3'000'000 : 30'000;
+    const bool slow = uri == "builtin:hard-simplex" || (name == "uniform" && uri == "builtin:lock");
+    const std::int64_t enough = slow ? 3'000'000 : 30'000;
     const std::int64_t episodes = support::episodes(enough, std::int64_t{200});
     exploration.run(system, {.episodes = episodes});
     const double late = exploration.best().certificate.candidates.back().second;
@@ -108,6 +128,7 @@ TEST_P(EveryExplorer, LearnsWithMoreEpisodes) {
 TEST(AnyExplorer, HasNothingToLearnFromOneBaseModel) {
     const Problem problem = make_builtin("builtin:garnet?features=1");
     for (const std::string& name : algorithms()) {
+        if (!find_behaviour(name).refusal(task_of(problem)).empty()) continue;
         CountSplittingDeployer system(problem.true_model(), 1);
         Exploration exploration(task_of(problem), options_of(name));
         for (const std::int64_t episodes : {100, 3000}) {

@@ -47,7 +47,9 @@ TEST(Catalogue, DocumentsEveryFamilyAndParameter) {
         EXPECT_TRUE(has_seed) << family.name;
     }
     EXPECT_EQ(names, (std::set<std::string>{"garnet", "needle", "riverswim", "lock", "chain", "inventory",
-                                            "gridworld", "reservoir", "hard"}));
+                                            "gridworld", "reservoir", "queue", "epidemic", "fishery", "hard",
+                                            "hard-simplex", "hard-short", "linear-random", "linear-lock",
+                                            "linear-grid"}));
 }
 
 TEST(Catalogue, ReadsAnAddress) {
@@ -73,8 +75,13 @@ TEST(Catalogue, DefaultsAreThoseThatAreShown) {
             separator = '&';
         }
         const Problem spelled = make_builtin(uri), plain = make_builtin("builtin:" + family.name);
-        EXPECT_EQ(spelled.features(), plain.features()) << uri;
         EXPECT_EQ(spelled.shape(), plain.shape()) << uri;
+        if (plain.is_linear()) {
+            EXPECT_EQ(spelled.pair_features(), plain.pair_features()) << uri;
+            EXPECT_EQ(spelled.description().measures, plain.description().measures) << uri;
+            continue;
+        }
+        EXPECT_EQ(spelled.features(), plain.features()) << uri;
         EXPECT_EQ(*spelled.truth(), *plain.truth()) << uri;
     }
 }
@@ -132,6 +139,10 @@ TEST(Catalogue, RefusesValuesThatDoNotFitEachOther) {
     EXPECT_SAYS(refusal("builtin:inventory?orders=4,0"), "ascending");
     EXPECT_SAYS(refusal("builtin:inventory?orders=4,4"), "ascending and distinct");
     EXPECT_SAYS(refusal("builtin:gridworld?width=1&height=1"), "no move");
+    EXPECT_SAYS(refusal("builtin:queue?lines=5&start=6"), "at most the number of lines, 5");
+    EXPECT_SAYS(refusal("builtin:queue?agents=4,2"), "ascending");
+    EXPECT_SAYS(refusal("builtin:fishery?capacity=5&start=6"), "at most the capacity, 5");
+    EXPECT_SAYS(refusal("builtin:fishery?quotas=2,2"), "ascending and distinct");
 }
 
 TEST(Catalogue, RefusesProblemsThatWouldFillTheMemory) {

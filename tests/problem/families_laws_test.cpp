@@ -120,7 +120,18 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"gridworld?width=4&height=2&horizon=3", {8, 4, 3}, 4, 0, 4, false},
         // From cell 0 the level reaches 0.75 + 0.75/50 at most: cells 0 to 38.
         Case{"reservoir", {50, 3, 4}, 3, 25, 39, false},
-        Case{"reservoir?cells=7&actions=2&features=4&horizon=2&start=0", {7, 2, 2}, 4, 0, 7, false}));
+        Case{"reservoir?cells=7&actions=2&features=4&horizon=2&start=0", {7, 2, 2}, 4, 0, 7, false},
+        Case{"queue", {21, 4, 6}, 4, 10, 21, false},
+        Case{"queue?lines=3&agents=1,5&start=0&horizon=2", {4, 2, 2}, 4, 0, 4, false},
+        // From s susceptible, 0 to s new cases and 0 to 9-s who lose their immunity: (s+1)(10-s) of them.
+        // Before 7 susceptible and nobody ill come 10 + 9 + ... + 4 states.
+        Case{"epidemic", {55, 3, 6}, 4, 51, 30, false},
+        Case{"epidemic?people=2&horizon=3", {6, 3, 3}, 4, 2, 4, false},
+        // Growth by more than six standard deviations, e^1.2, is left out.
+        Case{"fishery", {21, 5, 6}, 4, 10, 20, false},
+        Case{"fishery?capacity=4&quotas=1,2&start=3&horizon=2", {5, 2, 2}, 4, 3, 5, false},
+        Case{"hard-simplex", {12, 16, 10}, 8, 0, 2, false},
+        Case{"hard-simplex?features=3&horizon=4&episodes=100", {6, 4, 4}, 4, 0, 2, false}));
 
 TEST(EveryFamilyDraws, OneCanBeEnlargedWithoutChangingTheOtherDraws) {
     // Every draw has its own address, so more steps leave kernels and earlier weights alone.

@@ -16,7 +16,7 @@ inline constexpr double delta = 0.1;
 /// What a run of a problem would have stored and claimed.
 inline referee::Case explored(const Problem& problem, const std::string& algorithm,
                               const std::string& confidence, std::int64_t episodes, std::uint64_t seed) {
-    CountSplittingDeployer system(problem.true_model(), seed);
+    CountSplittingDeployer system(problem.true_system(), seed);
     Exploration exploration(task_of(problem),
                             {.algorithm = algorithm, .confidence = confidence, .delta = delta, .seed = seed});
     const Stopped stopped = exploration.run(system, {.episodes = episodes});
@@ -29,7 +29,7 @@ inline referee::Case explored(const Problem& problem, const std::string& algorit
     result.candidates = best.certificate.candidates;
     result.stopped = to_string(stopped);
     return app::referee_case(problem, delta, {exploration.memory(), exploration.counts()}, result,
-                             best.mixture().model().weights());
+                             *best.learned);
 }
 
 /// Two states, one action, two steps, base models (0.9, 0.1) and (0.5, 0.5) from state 0; from state 1 both

@@ -21,7 +21,7 @@ inline RunOptions sample_options() {
 
 /// A checkpoint that says `episodes` in three places: the counts, their first entry and the memory.
 inline RunCheckpoint sample_checkpoint(const Problem& problem, std::int64_t episodes) {
-    RunCheckpoint checkpoint{{}, Counts(problem.shared_features(), problem.shape().horizon)};
+    RunCheckpoint checkpoint{{}, Counts(problem.shared_successors(), problem.shape().horizon)};
     std::int64_t next = episodes;
     for (std::int64_t& count : checkpoint.counts.values()) count = next++;
     checkpoint.counts.add_episodes(episodes);

@@ -41,7 +41,7 @@ void expect_round_trip(const Problem& problem, const std::string& source) {
         EXPECT_EQ(store.options(), options);
         EXPECT_EQ(store.folder(), run);
         EXPECT_TRUE(same(store.checkpoint().value(), sample_checkpoint(problem, 12)));
-        EXPECT_EQ(&store.checkpoint()->counts.successors(), &store.problem().features());
+        EXPECT_EQ(&store.checkpoint()->counts.successors(), &store.problem().successors());
         const RunResult result = store.result().value();
         EXPECT_TRUE(same(result, sample_result(12)));
         EXPECT_EQ(result.timings.total, 1.5);
@@ -61,6 +61,7 @@ TEST(RunStore, GivesBackEverythingForEveryFamily) {
 TEST(RunStore, GivesBackNamesRewardsTargetsAndSignedFeatures) {
     expect_round_trip(small_problem(), "a folder/with \"quotes\"\n");
     expect_round_trip(Problem(testing::signed_description()), "");
+    expect_round_trip(Problem(testing::linear_description()), "linear");
     ProblemDescription bare = testing::small_description();
     bare.truth.reset();
     bare.rewards.clear();

@@ -17,17 +17,17 @@ struct PinnedFailures {
 /// Seeds are fixed, so the number of failures is too. A binomial bound alone has little power: nineteen of a
 /// hundred runs may fail before it speaks, where one did. A pin speaks as soon as anything changes, and says
 /// whether the bound still holds. Where no pin is for that many runs (sanitizers), the bound is all.
-inline testing::AssertionResult failures_are(int failures, int runs,
+inline ::testing::AssertionResult failures_are(int failures, int runs,
                                              std::initializer_list<PinnedFailures> pins) {
     const int allowed = allowed_failures(runs);
     const char* bound = failures <= allowed ? "still holds" : "no longer holds";
     for (const PinnedFailures& pin : pins)
         if (pin.runs == runs && pin.failures != failures)
-            return testing::AssertionFailure()
+            return ::testing::AssertionFailure()
                    << "the observed count changed: " << failures << " of " << runs << " runs failed, "
                    << pin.failures << " did before; the binomial bound of " << allowed << " " << bound;
-    if (failures <= allowed) return testing::AssertionSuccess();
-    return testing::AssertionFailure()
+    if (failures <= allowed) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure()
            << failures << " of " << runs << " runs failed; the binomial bound of " << allowed << " " << bound;
 }
 
@@ -38,13 +38,13 @@ struct PinnedDepth {
     double depth;
 };
 
-inline testing::AssertionResult depth_is(double depth, int runs, std::initializer_list<PinnedDepth> pins) {
+inline ::testing::AssertionResult depth_is(double depth, int runs, std::initializer_list<PinnedDepth> pins) {
     for (const PinnedDepth& pin : pins)
         if (pin.runs == runs && !(std::abs(depth - pin.depth) <= 0.01 * pin.depth))
-            return testing::AssertionFailure()
+            return ::testing::AssertionFailure()
                    << "the truth was " << depth << " radii from an estimate at the worst of " << runs
                    << " runs, and " << pin.depth << " before: radii or estimates have changed";
-    return testing::AssertionSuccess();
+    return ::testing::AssertionSuccess();
 }
 
 }  // namespace alidade::support

@@ -51,6 +51,22 @@ inline ProblemDescription signed_description() {
     return parts;
 }
 
+/// A linear MDP of three states, two actions and two features, of which not every state follows every pair.
+inline ProblemDescription linear_description() {
+    const SuccessorMap map(3, 2, {0, 3, 5, 8, 10, 13, 15}, {0, 1, 2, 0, 1, 0, 1, 2, 0, 1, 0, 1, 2, 0, 1});
+    ProblemDescription parts;
+    parts.name = "linear";
+    parts.linear = std::make_shared<const PairFeatures>(
+        map, 2, std::vector<double>{0.25, 0.75, 1, 0, 0.5, 0.5, 1, 0, 0, 1, 1, 0}, 1.5);
+    parts.horizon = 3;
+    parts.start = StartLaw({{0, 0.5}, {2, 0.5}});
+    Matrix measures(2, 3);
+    measures << 0.3, 0.7, 0, 0.2, 0.2, 0.6;
+    parts.measures = {measures, measures.rowwise().reverse(), measures};
+    parts.measures[1] << 0.5, 0.5, 0, 0, 1.0 / 3, 2.0 / 3;
+    return parts;
+}
+
 /// Whether two problems agree in everything, bit for bit.
 inline bool same(const Problem& a, const Problem& b) {
     const ProblemDescription &x = a.description(), &y = b.description();
@@ -60,7 +76,9 @@ inline bool same(const Problem& a, const Problem& b) {
     for (std::size_t i = 0; rewards && i < x.rewards.size(); ++i)
         rewards = x.rewards[i].name == y.rewards[i].name && x.rewards[i].meaning == y.rewards[i].meaning &&
                   x.rewards[i].reward == y.rewards[i].reward;
-    return x.name == y.name && *x.features == *y.features && x.horizon == y.horizon && x.start == y.start &&
+    const bool features = a.is_linear() ? b.is_linear() && *x.linear == *y.linear && x.measures == y.measures
+                                        : !b.is_linear() && *x.features == *y.features;
+    return x.name == y.name && features && x.horizon == y.horizon && x.start == y.start &&
            x.homogeneous == y.homogeneous && x.misspecification == y.misspecification && truth && rewards &&
            x.state_names == y.state_names && x.action_names == y.action_names &&
            x.target.epsilon == y.target.epsilon && x.target.delta == y.target.delta &&

@@ -46,8 +46,8 @@ struct Explored {
 };
 
 Explored explored(const std::string& name, int threads, std::uint64_t seed = 1) {
-    const Problem problem = make_builtin(wide);
-    CountSplittingDeployer system(problem.true_model(), seed);
+    const Problem problem = make_builtin(name == "lsvi" ? "builtin:linear-random?states=60" : wide);
+    CountSplittingDeployer system(problem.true_system(), seed);
     ExplorerOptions options{.algorithm = name, .seed = seed, .threads = threads};
     // A search is made on one thread; what goes around it is what is asked about.
     if (name == "bernstein") options.confidence = "bernstein?starts=1";

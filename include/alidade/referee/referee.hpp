@@ -18,15 +18,17 @@ namespace alidade::referee {
 struct Setting {
     Index states = 0, actions = 0, horizon = 0, features = 0;
     bool base_models = true;      ///< convex weights of base models; else signed features
-    double norm_bound = 1;        ///< B, of signed features
-    bool homogeneous = false;     ///< one theta for all steps
+    bool pair_features = false;   ///< a linear MDP: features of pairs, and no weights but measures
+    double norm_bound = 1;        ///< B, of signed features; of measures, |mu V| <= B for V in [0,1]^S
+    bool homogeneous = false;     ///< one theta, or mu, for all steps
     double misspecification = 0;  ///< largest total variation between the truth and its mixture
     std::vector<Index> offsets;   ///< S*A+1 positions into `targets`
     std::vector<Index> targets;   ///< next state of every entry
-    std::vector<double> phi;      ///< d numbers an entry
+    std::vector<double> phi;      ///< d numbers an entry; of pair features, a pair
     std::vector<std::pair<Index, double>> start;
     std::vector<double> centre;  ///< theta_0: d numbers, claimed to make all rows sum to one
-    std::vector<double> basis;   ///< N: column after column of d numbers, claimed to span what keeps them so
+    std::vector<double> basis;   ///< N: column after column of d numbers, claimed to span what keeps them so;
+                                 ///< both are empty for pair features
 };
 
 /// Sums over the rows (x, y) of the value-targeted regression of every set.
@@ -56,7 +58,7 @@ struct Transitions {
 struct Evidence {
     std::optional<Regression> regression;
     std::optional<Weighted> weighted;
-    std::optional<Transitions> likelihood;
+    std::optional<Transitions> likelihood;  ///< of pair features: what is regressed on
     std::vector<double> predicted;  ///< of every set: sum of ln(prediction), where predictions were kept
 };
 
@@ -70,6 +72,8 @@ struct Case {
     std::optional<Evidence> latest;  ///< of all that was counted, where the run keeps it
     std::int64_t episodes = 0;       ///< that the result speaks of
     std::vector<double> weights;     ///< theta~: d numbers a set; the model that was handed over
+    std::vector<double> laws;        ///< the same for pair features, without weights: P~, a number an entry
+                                     ///< for every set
     std::vector<std::pair<std::string, double>> candidates;
     double bound = 0;
     std::string method;

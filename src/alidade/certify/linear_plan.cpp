@@ -28,29 +28,29 @@ double at_start(const LearnedLinear& learned, const Vector& values) {
 
 }  // namespace
 
-Vector linear_backup(const LearnedLinear& learned, const LinearPassOptions& options, Step h,
-                     const Vector& next) {
-    const PairFeatures& features = learned.features();
-    const LinearEstimate& estimate = learned.estimate(h);
-    const double range = options.ranges.at(h),
-                 reward = options.reward == ExplorationReward::bonus
-                              ? 1.0
-                              : 1 / static_cast<double>(learned.shape().horizon);
-    Vector worth = estimate.expect(features, next);
-    for (Index pair = 0; pair < features.pairs(); ++pair) {
-        const double bonus = options.radius > 0
-                                 ? options.radius * (estimate.inverse_factor * features.phi(pair)).norm()
-                                 : learned.bonus(h, pair);
-        worth[pair] += (1 + reward) * range * bonus;
-    }
-    return worth;
+Vector linear_bonuses(const PairFeatures& features, const LinearEstimate& estimate, double radius) {
+    const Matrix scaled = estimate.inverse_factor * features.matrix();
+    return radius * scaled.colwise().norm().transpose();
 }
 
-double linear_exploration_value(const LearnedLinear& learned, const LinearPassOptions& options) {
+Vector linear_backup(const PairFeatures& features, const LinearEstimate& estimate, double scale,
+                     const Vector& bonuses, const Vector& next) {
+    return estimate.expect(features, next) + scale * bonuses;
+}
+
+double linear_exploration_value(const LearnedLinear& learned, const LinearPass& pass, double radius) {
     const Shape& shape = learned.shape();
-    Vector values = Vector::Zero(shape.states);
-    for (Step h = shape.horizon - 2; h >= 0; --h)
-        clip_to_states(linear_backup(learned, options, h, values), options.ranges.at(h), shape, values);
+    const PairFeatures& features = learned.features();
+    Vector values = Vector::Zero(shape.states), bonuses(shape.pairs());
+    for (Step h = shape.horizon - 2; h >= 0; --h) {
+        const LinearEstimate& estimate = learned.estimate(h);
+        if (radius > 0)
+            bonuses = linear_bonuses(features, estimate, radius);
+        else
+            for (Index pair = 0; pair < shape.pairs(); ++pair) bonuses[pair] = learned.bonus(h, pair);
+        clip_to_states(linear_backup(features, estimate, pass.scale(h), bonuses, values), pass.ranges.at(h),
+                       shape, values);
+    }
     return at_start(learned, values);
 }
 

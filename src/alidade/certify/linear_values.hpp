@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <span>
 
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/learned_linear.hpp"
@@ -14,21 +14,29 @@ enum class ExplorationReward {
     bonus_over_steps  ///< R = u/H (Wang, Du, Yang, Salakhutdinov 2020)
 };
 
-/// What is regressed on and clipped in one pass of Algorithm 3.
-struct LinearPassOptions {
+/// One pass of Algorithm 3.
+struct LinearPass {
     ExplorationReward reward = ExplorationReward::bonus;
     ValueRanges ranges;  ///< of values and clips
-    /// Times the norm of the features it is the bonus for values in [0,1]; zero: the learned radii.
-    double radius = 0;
+
+    /// What is added to a pair's prediction at step h is its bonus times this: reward and optimism.
+    double scale(Step h) const noexcept {
+        const double share =
+            reward == ExplorationReward::bonus ? 1.0 : 1 / static_cast<double>(ranges.horizon);
+        return (1 + share) * ranges.at(h);
+    }
 };
 
-/// Q_h of every pair before it is clipped, from V_{h+1}: phi . w^(V_{h+1}) + R + n u [paper, Alg. 3 line 9].
-Vector linear_backup(const LearnedLinear& learned, const LinearPassOptions& options, Step h,
-                     const Vector& next);
+/// radius times |phi| in the metric of Lambda^-1, of every pair: the bonus for values in [0,1].
+Vector linear_bonuses(const PairFeatures& features, const LinearEstimate& estimate, double radius);
 
-/// V_0 at the start of Algorithm 3: V_h = max_a clip(Q_h, 0, n). On the event, with learned radii, it is at
-/// least the error of any value in the model, or that divided by H if the reward is u/H
-/// [docs/algorithms/lsvi.md, Theorem 3].
-double linear_exploration_value(const LearnedLinear& learned, const LinearPassOptions& options);
+/// Q_h of every pair before it is clipped, from V_{h+1}: phi . w^(V_{h+1}) + R + n u [paper, Alg. 3 line 9].
+Vector linear_backup(const PairFeatures& features, const LinearEstimate& estimate, double scale,
+                     const Vector& bonuses, const Vector& next);
+
+/// V_0 at the start of Algorithm 3: V_h = max_a clip(Q_h, 0, n). On the event it is at least the error of any
+/// value in the model, or that divided by H if the reward is u/H [docs/algorithms/lsvi.md, Theorem 3]; not so
+/// with a radius of one's own, which takes the place of the learned ones unless it is zero.
+double linear_exploration_value(const LearnedLinear& learned, const LinearPass& pass, double radius = 0);
 
 }  // namespace alidade::detail

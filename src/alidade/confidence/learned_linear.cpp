@@ -43,19 +43,20 @@ public:
         for (Index s = 0; s < features.states(); ++s) sizes_ += estimate.measures.col(s).norm();
     }
 
-    /// Appends the pair's law; returns u.
+    /// Appends the pair's law; returns u. Pairs come in their order.
     double append(Step h, Index pair, std::vector<double>& probabilities) {
+        if (pair % together == 0) multiply(pair);
         const auto phi = features_.phi(pair);
-        raw_ = estimate_.measures.transpose() * phi;
-        const auto d = static_cast<double>(features_.features()), m = static_cast<double>(raw_.size());
-        // The products above are rounded; what they make is used as if it were exact.
-        const double u = estimate_.radius * (estimate_.inverse_factor * phi).norm() +
+        raw_ = rows_.col(pair % together).data();
+        const auto d = static_cast<double>(features_.features()), m = static_cast<double>(features_.states());
+        // The products are rounded; what they make is used as if it were exact.
+        const double u = estimate_.radius * scaled_.col(pair % together).norm() +
                          (d + m + 8) * epsilon * (1 + phi.norm() * sizes_);
         require_possible(h, pair, u);
         const auto targets = features_.targets(pair);
         double sum = 0;
         for (const std::int32_t target : targets) sum += std::max(0.0, raw_[target]);
-        // Nothing is left where u >= 1: then any law will do.
+        // Nothing is left where u >= 1 only, as has been seen: then any law will do.
         const double even = 1 / static_cast<double>(targets.size());
         for (const std::int32_t target : targets)
             probabilities.push_back(sum > 0 ? std::max(0.0, raw_[target]) / sum : even);
@@ -63,14 +64,26 @@ public:
     }
 
 private:
-    /// V = 1, V = 1{phi . mu^ < 0} and V = 1{not a successor} must each be within u of what a law gives it.
+    static constexpr Index together = 64;  // pairs: one product of matrices is faster than many of vectors
+
+    void multiply(Index first) {
+        const auto phi = features_.matrix().middleCols(first, std::min(together, features_.pairs() - first));
+        rows_.noalias() = estimate_.measures.transpose() * phi;
+        scaled_.noalias() = estimate_.inverse_factor * phi;
+    }
+
+    /// A law P on the successors with (phi . mu^ - P) V within u for all V exists iff the sums of positive
+    /// and of negative parts can both be at most u. The nearest law takes what is too much from the positive
+    /// mass, or adds what it lacks; neither sum can be less.
     void require_possible(Step h, Index pair, double u) const {
-        const auto targets = features_.targets(pair);
-        double negative = 0, inside = 0;
-        for (Index s = 0; s < raw_.size(); ++s) negative -= std::min(0.0, raw_[s]);
-        for (const std::int32_t target : targets) inside += raw_[target];
-        const double off = std::abs(raw_.sum() - 1), outside = std::abs(raw_.sum() - inside);
-        const double worst = std::max({off, negative, outside});
+        double positive = 0, negative = 0, inside = 0;
+        for (State s = 0; s < features_.states(); ++s) {
+            positive += std::max(0.0, raw_[s]);
+            negative -= std::min(0.0, raw_[s]);
+        }
+        for (const std::int32_t target : features_.targets(pair)) inside += std::max(0.0, raw_[target]);
+        const double worst =
+            std::max(positive - inside + std::max(0.0, inside - 1), negative + std::max(0.0, 1 - inside));
         if (worst <= u + contradiction_tolerance) return;
         throw ModelContradiction(fmt::format(
             "step {}, state {}, action {}: the regression gives a law that is off by {:.4g}, and {:.4g} is "
@@ -81,8 +94,9 @@ private:
 
     const PairFeatures& features_;
     const LinearEstimate& estimate_;
-    double sizes_ = 0;  // sum of |mu^(s)|
-    Vector raw_;
+    double sizes_ = 0;             // sum of |mu^(s)|
+    Matrix rows_, scaled_;         // phi . mu^, and L^-1 phi, of the pairs in hand
+    const double* raw_ = nullptr;  // phi . mu^ of one pair
 };
 
 }  // namespace
@@ -91,6 +105,7 @@ LearnedLinear::Parts LearnedLinear::parts_of(const Task& task, const std::vector
     check_estimates(task, estimates);
     const PairFeatures& features = *task.linear;
     Parts parts;
+    parts.probabilities.reserve((estimates.size() + 1) * at(features.entries()));
     for (std::size_t k = 0; k < estimates.size(); ++k) {
         RowMaker maker(features, estimates[k]);
         for (Index pair = 0; pair < features.pairs(); ++pair) {

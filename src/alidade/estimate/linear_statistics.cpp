@@ -23,7 +23,6 @@ LinearStatistics statistics_of(const PairFeatures& features, const std::vector<s
     LinearStatistics result{RidgeStatistics(d), Matrix::Zero(d, features.states())};
     const auto targets = features.targets();
     Index terms = 0;
-    constexpr double epsilon = std::numeric_limits<double>::epsilon();
     double of_gram = 0;
     for (Index pair = 0; pair < features.pairs(); ++pair) {
         const auto phi = features.phi(pair);
@@ -35,15 +34,14 @@ LinearStatistics statistics_of(const PairFeatures& features, const std::vector<s
         }
         if (here == 0) continue;
         result.rows.add(phi.data(), here, 0);
-        of_gram += epsilon * (static_cast<double>(here) * phi.squaredNorm() + result.rows.gram.trace());
         result.size += static_cast<double>(here) * phi.norm();
+        of_gram += static_cast<double>(here) * phi.squaredNorm() + result.rows.gram.trace();
         ++terms;
     }
-    // `add` allows for targets as well, of which there are none here: errors in units of phi, which would
-    // outweigh those of the matrix where features are tiny.
-    result.rows.rounding = of_gram;
+    // No moment is kept, so that its rounding does not count; that of the rest scales as the features do.
+    result.rows.rounding = std::numeric_limits<double>::epsilon() * of_gram;
     // Each column is a sum of so many vectors, whose norms add up to `size` over all columns.
-    result.rounding = static_cast<double>(terms + 1) * epsilon * result.size;
+    result.rounding = static_cast<double>(terms + 1) * std::numeric_limits<double>::epsilon() * result.size;
     return result;
 }
 

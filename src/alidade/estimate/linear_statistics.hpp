@@ -11,7 +11,7 @@
 namespace alidade::detail {
 
 /// What the regression of a linear MDP needs of its transitions: with it any V is regressed on anew, so that
-/// nothing is kept of the history [paper, Alg. 3 and 4; theory §1.7].
+/// nothing is kept of the history [paper, Alg. 3; theory §1.7].
 struct LinearStatistics {
     RidgeStatistics rows;  ///< of the features; their targets are the columns of `arrivals`
     Matrix arrivals;       ///< sum of N(s,a,s') phi e_s'', d x S: times V it is the sum of phi V(s')

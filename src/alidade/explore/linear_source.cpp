@@ -24,10 +24,10 @@ double printed_linear_radius(const Task& task, double delta, const PrintedLinear
 
 /// What Algorithm 3 claims of itself: 2 V_0, and 2 H V_0 where its reward is u/H. With radii that are proved
 /// it is proved, for any planner [docs/algorithms/lsvi.md, Theorem 3].
-double own_certificate(const LearnedLinear& learned, const LinearPassOptions& options) {
+double own_certificate(const LearnedLinear& learned, const LinearPass& pass, double radius = 0) {
     const double times =
-        options.reward == ExplorationReward::bonus ? 2 : 2 * static_cast<double>(learned.shape().horizon);
-    const double value = linear_exploration_value(learned, options);
+        pass.reward == ExplorationReward::bonus ? 2 : 2 * static_cast<double>(learned.shape().horizon);
+    const double value = linear_exploration_value(learned, pass, radius);
     return value > 0 ? times * value + rounding_slack(learned.shape().horizon) : 0;
 }
 
@@ -41,15 +41,13 @@ LinearSource::LinearSource(SourceSetting setting, LinearSourceOptions options)
         printed_radius_ = printed_linear_radius(setting_.task, setting_.delta, *options.printed);
 }
 
-std::shared_ptr<const LearnedLinear> LinearSource::learned_from(const Counts& counts) const {
-    const Task& task = setting_.task;
+std::vector<LinearEstimate> LinearSource::estimates_of(const Counts& counts) const {
     regression_.require_reachable(counts);
-    return std::make_shared<const LearnedLinear>(
-        task, regression_.solve(linear_statistics(*task.linear, counts, task.homogeneous)), setting_.delta);
+    return regression_.solve(linear_statistics(*setting_.task.linear, counts, setting_.task.homogeneous));
 }
 
 void LinearSource::refresh() {
-    learned_ = learned_from(counts_);
+    estimates_ = estimates_of(counts_);
     if (setting_.schedule.kind == Schedule::Kind::doubling) log_det_ = log_determinants();
     due_ = false;
 }
@@ -81,14 +79,14 @@ std::optional<std::int64_t> LinearSource::refresh_bound() const {
     return 1 + static_cast<std::int64_t>(doublings * (1 + 1e-12) + 1e-9);
 }
 
-const LearnedLinear& LinearSource::learned() const {
-    ensures(learned_ != nullptr, "a regression asked for before the first refresh");
-    return *learned_;
+const LinearEstimate& LinearSource::estimate(Step h) const {
+    ensures(!estimates_.empty(), "a regression asked for before the first refresh");
+    return estimates_[setting_.task.homogeneous ? 0 : at(h)];
 }
 
 Knowledge LinearSource::knowledge_of(const Counts& counts) const {
     const Task& task = setting_.task;
-    const auto learned = learned_from(counts);
+    const auto learned = std::make_shared<const LearnedLinear>(task, estimates_of(counts), setting_.delta);
     RewardFreeCertificate certificate =
         certify_reward_free(*learned, DeviationTable::of(*learned), {.threads = setting_.threads});
     const ValueRanges ranges{task.horizon, true};
@@ -98,8 +96,7 @@ Knowledge LinearSource::knowledge_of(const Counts& counts) const {
                       task.horizon);
     if (printed_radius_ > 0)
         certificate.unproved.emplace_back(
-            "printed",
-            own_certificate(*learned, {.ranges = {task.horizon, false}, .radius = printed_radius_}));
+            "printed", own_certificate(*learned, {.ranges = {task.horizon, false}}, printed_radius_));
     return {learned, std::move(certificate), counts.episodes()};
 }
 
@@ -125,7 +122,7 @@ void LinearSource::restore(const Snapshot& memory) {
     const auto& refreshed = field(memory.integers, "refreshed", 2);
     due_ = refreshed[1] != 0;
     log_det_ = field(memory.numbers, "log_det", refreshed[0] != 0 ? at(regression_.sets()) : 0);
-    learned_.reset();  // made when a policy is due; until then the stored one is kept
+    estimates_.clear();  // made when a policy is due; until then the stored one is kept
 }
 
 SourceEntry linear_entry() {

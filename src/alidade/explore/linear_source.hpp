@@ -40,13 +40,14 @@ public:
     Snapshot memory() const override;
     void restore(const Snapshot& memory) override;
 
-    /// What was learned as of the last refresh, in this process.
-    const LearnedLinear& learned() const;
+    const Task& task() const noexcept { return setting_.task; }
+    /// The regression of step h as of the last refresh, in this process.
+    const LinearEstimate& estimate(Step h) const;
     /// The paper's beta, for values in [0,1]; zero where its constants are not asked for.
     double printed_radius() const noexcept { return printed_radius_; }
 
 private:
-    std::shared_ptr<const LearnedLinear> learned_from(const Counts& counts) const;
+    std::vector<LinearEstimate> estimates_of(const Counts& counts) const;
     std::vector<double> log_determinants() const;
     Knowledge knowledge_of(const Counts& counts) const;
 
@@ -56,7 +57,7 @@ private:
     Counts counts_;
 
     // As of the last refresh:
-    std::shared_ptr<const LearnedLinear> learned_;
+    std::vector<LinearEstimate> estimates_;
     std::vector<double> log_det_;  // of every set
     bool due_ = true;
 };

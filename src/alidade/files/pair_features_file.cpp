@@ -47,7 +47,7 @@ const std::vector<std::int64_t>& integers_of(const NpzArrays& arrays, std::strin
 SuccessorMap successors_of(const NpzArrays& arrays, const Sizes& sizes, std::string_view file) {
     if (!arrays.contains("offsets") && !arrays.contains("targets")) {
         // A few bytes must not ask for all of the memory.
-        constexpr double most_entries = 2e9;
+        constexpr double most_entries = 2e8;
         expects(static_cast<double>(sizes.states) * static_cast<double>(sizes.states) *
                         static_cast<double>(sizes.actions) <=
                     most_entries,

@@ -26,10 +26,12 @@ const Family& find_family(std::string_view name) {
 
 const std::vector<Family>& families() {
     static const std::vector<Family> all = {
-        detail::garnet_family(),        detail::needle_family(),      detail::riverswim_family(),
-        detail::lock_family(),          detail::chain_family(),       detail::inventory_family(),
-        detail::gridworld_family(),     detail::reservoir_family(),   detail::hard_family(),
-        detail::linear_random_family(), detail::linear_lock_family(), detail::linear_grid_family(),
+        detail::garnet_family(),       detail::needle_family(),      detail::riverswim_family(),
+        detail::lock_family(),         detail::chain_family(),       detail::inventory_family(),
+        detail::gridworld_family(),    detail::reservoir_family(),   detail::queue_family(),
+        detail::epidemic_family(),     detail::fishery_family(),     detail::hard_family(),
+        detail::hard_simplex_family(), detail::hard_short_family(),  detail::linear_random_family(),
+        detail::linear_lock_family(),  detail::linear_grid_family(),
     };
     return all;
 }

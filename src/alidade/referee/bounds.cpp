@@ -121,6 +121,7 @@ Real Bounds::expect(Index step, Index pair, const Numbers& next) const {
 
 /// max over the members of P next; a misspecification moves it by its share of the values' span.
 Real Bounds::highest(Index step, Index pair, const Numbers& next) const {
+    if (facts_.setting.pair_features) return highest_row(step, pair, next);
     Numbers f(at(facts_.d), 0);
     for (Index e = facts_.setting.offsets[at(pair)]; e < facts_.setting.offsets[at(pair + 1)]; ++e)
         for (Index i = 0; i < facts_.d; ++i)
@@ -129,26 +130,38 @@ Real Bounds::highest(Index step, Index pair, const Numbers& next) const {
     return std::min(most, upper(facts_.set_of(step), f) + facts_.setting.misspecification * (most - least));
 }
 
+/// The same over all laws within tau of P~: mass tau moves from the smallest values to the largest
+/// [docs/algorithms/rows.md, Extremes].
+Real Bounds::highest_row(Index step, Index pair, const Numbers& next) const {
+    Real most = 0;
+    for (Index e = facts_.setting.offsets[at(pair)]; e < facts_.setting.offsets[at(pair + 1)]; ++e)
+        most = std::max(most, next[at(facts_.setting.targets[at(e)])]);
+    return left_over(step, pair, next) + deviation(facts_.set_of(step), pair) * most;
+}
+
 Values Bounds::model() const {
     return backwards([&](Index h, Index pair, const Numbers& next) {
         return std::min(range(h), range(h) * deviation(facts_.set_of(h), pair) + expect(h, pair, next));
     });
 }
 
-/// n tau, and P~ next with mass tau taken from the successors with the smallest values.
-Real Bounds::coupled(Index step, Index pair, const Numbers& next) const {
-    const Real tau = deviation(facts_.set_of(step), pair);
+/// P~ next with mass tau taken from the successors with the smallest values.
+Real Bounds::left_over(Index step, Index pair, const Numbers& next) const {
     std::vector<std::pair<Real, Real>> order;  // value, probability
     for (Index e = facts_.setting.offsets[at(pair)]; e < facts_.setting.offsets[at(pair + 1)]; ++e)
         order.emplace_back(next[at(facts_.setting.targets[at(e)])], law_[at(facts_.set_of(step))][at(e)]);
     std::ranges::sort(order);
-    Real sum = range(step) * tau, remove = tau;
+    Real sum = 0, remove = deviation(facts_.set_of(step), pair);
     for (const auto& [value, probability] : order) {
         const Real removed = std::min(remove, probability);
         remove -= removed;
         sum += (probability - removed) * value;
     }
     return sum;
+}
+
+Real Bounds::coupled(Index step, Index pair, const Numbers& next) const {
+    return range(step) * deviation(facts_.set_of(step), pair) + left_over(step, pair, next);
 }
 
 Values Bounds::coupling() const {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sets.hpp"
@@ -16,6 +17,10 @@ class Bounds {
 public:
     /// `weights` and `balls` of every set.
     Bounds(const Facts& facts, std::vector<Numbers> weights, std::vector<std::vector<Ball>> balls);
+    /// Without weights, about rows that are known up to their total variation: `laws` of every set and entry,
+    /// `deviations` of every set and pair. Only the first three are for these.
+    Bounds(const Facts& facts, std::vector<Numbers> laws, std::vector<Numbers> deviations)
+        : facts_(facts), law_(std::move(laws)), tau_(std::move(deviations)) {}
 
     Values model() const;     ///< [docs/algorithms/hoeffding.md, Lemma 3]
     Values coupling() const;  ///< [docs/algorithms/hoeffding.md, Lemma 4]
@@ -48,6 +53,8 @@ private:
     Real range(Index step) const { return static_cast<Real>(facts_.setting.horizon - 1 - step); }
     Real expect(Index step, Index pair, const Numbers& next) const;
     Real highest(Index step, Index pair, const Numbers& next) const;
+    Real highest_row(Index step, Index pair, const Numbers& next) const;
+    Real left_over(Index step, Index pair, const Numbers& next) const;
     Real coupled(Index step, Index pair, const Numbers& next) const;
     Real farthest_rows(Index set) const;
     Real least_of(Index set, Index entry) const;

@@ -3,6 +3,7 @@
 
 #include "alidade/referee/referee.hpp"
 #include "bounds.hpp"
+#include "linear.hpp"
 #include "records.hpp"
 
 namespace alidade::referee {
@@ -31,6 +32,24 @@ std::map<std::string, detail::Real> certificates(const detail::Bounds& bounds, c
     return found;
 }
 
+/// The same for a linear MDP. What Algorithm 3 claims of itself is proved for every planner: `printed` with
+/// the exploration reward u, `wang` with u/H.
+std::map<std::string, detail::Real> linear_certificates(const Case& given, const detail::Facts& facts) {
+    const std::vector<detail::LinearSet> sets = detail::linear_sets(given, facts);
+    std::vector<detail::Numbers> laws, deviations;
+    for (const detail::LinearSet& set : sets) {
+        laws.push_back(set.law);
+        deviations.push_back(set.tau);
+    }
+    const detail::Bounds bounds(facts, laws, deviations);
+    const auto horizon = static_cast<detail::Real>(given.setting.horizon);
+    return {{"model", 2 * bounds.at_start(bounds.model())},
+            {"coupling", 2 * bounds.at_start(bounds.coupling())},
+            {"span", 2 * bounds.at_start(bounds.span())},
+            {"printed", 2 * detail::exploration_value(facts, sets, 1)},
+            {"wang", 2 * horizon * detail::exploration_value(facts, sets, horizon)}};
+}
+
 detail::Bounds bounds_of(const Case& given, const detail::Facts& facts) {
     std::vector<detail::Numbers> weights;
     std::vector<std::vector<detail::Ball>> balls;
@@ -40,6 +59,18 @@ detail::Bounds bounds_of(const Case& given, const detail::Facts& facts) {
         balls.push_back(detail::balls_of(facts, given, set));
     }
     return detail::Bounds(facts, std::move(weights), std::move(balls));
+}
+
+/// What the data prove, and whether all of it is as small as the formulas make it.
+struct Proved {
+    std::map<std::string, detail::Real> certificates;
+    bool exact = true;
+};
+
+Proved proved_by(const Case& given, const detail::Facts& facts) {
+    if (given.setting.pair_features) return {linear_certificates(given, facts)};
+    const detail::Bounds bounds = bounds_of(given, facts);
+    return {certificates(bounds, given), bounds.exact()};
 }
 
 /// Whether a claim is at least what was found; if not, and something could not be computed, nobody knows.
@@ -70,11 +101,11 @@ std::vector<Finding> examine(const Case& given) {
         return findings;
     }
     try {
-        const detail::Bounds bounds = bounds_of(given, facts);
-        const std::map<std::string, detail::Real> found = certificates(bounds, given);
+        const Proved proved = proved_by(given, facts);
+        const std::map<std::string, detail::Real>& found = proved.certificates;
         const Index horizon = given.setting.horizon;
         detail::Real least = static_cast<detail::Real>(horizon);
-        std::string doubt = bounds.exact() ? "" : "too many successors for an exact maximum over values";
+        std::string doubt = proved.exact ? "" : "too many successors for an exact maximum over values";
         for (const auto& [name, value] : given.candidates) {
             const auto own = found.find(name);
             if (own == found.end()) {
@@ -89,7 +120,7 @@ std::vector<Finding> examine(const Case& given) {
         if (unknown) doubt = "a candidate is not known here";
         findings.push_back(compared("bound", given.bound, least, horizon, doubt));
     } catch (const detail::Contradicted&) {
-        fail(Verdict::not_confirmed, "the data leave no weights possible: the confidence event has failed");
+        fail(Verdict::not_confirmed, "the data leave no model possible: the confidence event has failed");
     } catch (const detail::Unsolvable&) {
         fail(sound ? Verdict::not_checked : Verdict::not_confirmed,
              "a metric has too few digits to be inverted");

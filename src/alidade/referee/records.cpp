@@ -4,9 +4,19 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
+#include "linear.hpp"
 #include "subject.hpp"
 
 namespace alidade::referee::detail {
+
+void require_start(Subject& subject, const Setting& setting) {
+    Real sum = 0;
+    for (const auto& [state, probability] : setting.start) {
+        subject.require(probability >= 0, "the start law has a negative probability");
+        sum += probability;
+    }
+    subject.require(near(sum, 1, 1e-9L), "the start law sums to {}", static_cast<double>(sum));
+}
 
 void require_flow(Subject& subject, const Facts& facts, const Transitions& seen, bool whole) {
     const Setting& s = facts.setting;
@@ -70,12 +80,7 @@ Index rank_of_sums(const Facts& facts) {
 Finding examine_setting(const Facts& facts) {
     const Setting& s = facts.setting;
     Subject subject("problem");
-    Real start = 0;
-    for (const auto& [state, probability] : s.start) {
-        subject.require(probability >= 0, "the start law has a negative probability");
-        start += probability;
-    }
-    subject.require(near(start, 1, 1e-9L), "the start law sums to {}", static_cast<double>(start));
+    require_start(subject, s);
     const Numbers centre(s.centre.begin(), s.centre.end());
     for (Index pair = 0; pair < facts.pairs; ++pair) {
         const Numbers sum = sum_of_phi(facts, pair);
@@ -189,12 +194,17 @@ void require_sizes(const Case& given) {
     const auto state = [&](Index target) { return target >= 0 && target < s.states; };
     expects(std::ranges::all_of(s.targets, state), "an entry leads to no state");
     for (const auto& [first, probability] : s.start) expects(state(first), "a start is no state");
-    expects(s.phi.size() == entries * d && s.centre.size() == d && s.basis.size() % d == 0 &&
-                s.basis.size() <= d * d,
+    const bool pairs = s.pair_features;
+    expects(s.phi.size() == (pairs ? at(s.states * s.actions) : entries) * d &&
+                s.centre.size() == (pairs ? 0 : d) && s.basis.size() % d == 0 &&
+                s.basis.size() <= (pairs ? 0 : d * d),
             "features of other sizes");
     const Facts facts(s);
     const std::size_t sets = at(facts.sets), steps = at(s.horizon - 1);
-    expects(given.weights.size() == sets * d, "{} weights; must be {}", given.weights.size(), sets * d);
+    expects(given.weights.size() == (pairs ? 0 : sets * d), "{} weights; must be {}", given.weights.size(),
+            pairs ? 0 : sets * d);
+    expects(given.laws.size() == (pairs ? sets * entries : 0), "{} probabilities; must be {}",
+            given.laws.size(), pairs ? sets * entries : 0);
     const auto require_counts = [&](const Transitions& seen) {
         expects(seen.counts.size() == steps * entries, "{} counts; must be {}", seen.counts.size(),
                 steps * entries);
@@ -218,13 +228,20 @@ void require_sizes(const Case& given) {
                     evidence.weighted->least_variances.size() == sets * at(facts.pairs),
                 "variances of other rows");
     };
+    expects(!pairs || (given.evidence.likelihood && !given.evidence.regression && !given.evidence.weighted),
+            "features of pairs are regressed on by counts, and by nothing else");
     require_evidence(given.evidence);
     if (given.latest) require_evidence(*given.latest);
 }
 
 std::vector<Finding> examine_records(const Case& given, const Facts& facts) {
-    return {examine_setting(facts),         examine_counts(given, facts),  examine_episodes(given, facts),
-            examine_evidence(given, facts), examine_weights(given, facts), examine_choice(given)};
+    const bool pairs = given.setting.pair_features;
+    return {pairs ? examine_features(facts) : examine_setting(facts),
+            examine_counts(given, facts),
+            examine_episodes(given, facts),
+            examine_evidence(given, facts),
+            pairs ? examine_laws(given, facts) : examine_weights(given, facts),
+            examine_choice(given)};
 }
 
 }  // namespace alidade::referee::detail

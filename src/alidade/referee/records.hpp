@@ -10,6 +10,8 @@ namespace alidade::referee::detail {
 void require_sizes(const Case& given);
 
 class Subject;
+/// The start law is one.
+void require_start(Subject& subject, const Setting& setting);
 /// Whoever enters a state leaves it at the next step; all begin where the start law allows. `whole`: no
 /// episode was cut short.
 void require_flow(Subject& subject, const Facts& facts, const Transitions& seen, bool whole);

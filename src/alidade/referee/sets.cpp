@@ -24,6 +24,10 @@ Facts::Facts(const Setting& given)
     const Real bound = given.base_models ? 1 : given.norm_bound;
     const Numbers centre(given.centre.begin(), given.centre.end());
     reach = std::sqrt(std::max<Real>(0, bound * bound - dot(centre, centre)));
+    if (given.pair_features) {
+        for (Index pair = 0; pair < pairs; ++pair) phi.push_back(slice(given.phi, pair * d, d));
+        return;
+    }
     for (Index i = 0; i < d; ++i) {
         corners.emplace_back(at(p));
         for (Index k = 0; k < p; ++k) corners.back()[at(k)] = given.basis[at(k * d + i)];

@@ -18,7 +18,7 @@ struct Facts {
     const Setting& setting;
     Index d, p, pairs, sets;       ///< features, columns of N, state-action pairs, learned sets of weights
     Real reach;                    ///< no member has a longer zeta
-    std::vector<Numbers> phi;      ///< of every entry
+    std::vector<Numbers> phi;      ///< of every entry; of pair features, of every pair
     std::vector<Numbers> psi;      ///< N' phi
     std::vector<Numbers> corners;  ///< N' e_i; of base models, where all weight is on one of them
 
@@ -50,7 +50,7 @@ struct Row {
 };
 std::vector<Row> rows_of(const Facts& facts, const Transitions& seen, Index set);
 
-/// The data leave no weights possible: the confidence event has failed.
+/// The data leave no weights, or laws, possible: the confidence event has failed.
 struct Contradicted {};
 
 /// lambda of the plain regression: 1/4 in units in which |zeta| <= 1.

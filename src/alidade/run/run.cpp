@@ -227,6 +227,7 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     const auto begin = Clock::now();
     RunOptions asked;
     asked.algorithm = offline_algorithm(task_of(problem));
+    asked.confidence.clear();  // the algorithm's own
     asked.delta = delta;
     Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.

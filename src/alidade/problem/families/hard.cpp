@@ -1,50 +1,73 @@
+#include "hard.hpp"
+
 #include <cmath>
 
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
 #include "drawing.hpp"
 #include "families.hpp"
-#include "hard.hpp"
 #include "parameters.hpp"
 
 namespace alidade::detail {
-namespace {
 
-/// theta_h for signs of mu_h that are drawn.
-Matrix drawn_truth(const FamilyArguments& arguments, const HardLine& line) {
-    Matrix weights(line.horizon, line.features);
-    for (Step h = 0; h < line.horizon; ++h) {
-        Stream random = instance_stream(arguments, Draw::signs, h);
-        Index corner = 0;
-        for (Index i = 0; i + 1 < line.features; ++i) corner |= sample_index(random, 2) << i;
-        weights.row(h) = line.weights(corner).transpose();
-    }
-    return weights;
+void check_exits(const char* family, const HardLine& line, Index horizon, Index episodes) {
+    const double signs = static_cast<double>(line.features - 1);
+    expects(line.reach() <= line.rho,
+            "builtin:{}: with features={}, horizon={} and episodes={} the exit would have a negative "
+            "probability; episodes must be at least {}",
+            family, line.features, horizon, episodes,
+            static_cast<Index>(std::ceil(signs * signs / (32 * line.rho))));
+    expects(line.rho + line.reach() <= 1,
+            "builtin:{}: with horizon={} the exit would have a probability above one; horizon must be at "
+            "least 2",
+            family, horizon);
 }
 
-Problem make_hard(const FamilyArguments& arguments) {
+HardRequest requested_line(const char* family, const FamilyArguments& arguments) {
     const Index horizon = arguments.integer("horizon");
-    const Index episodes = arguments.given("episodes") ? arguments.integer("episodes") : 16 * horizon;
+    const Index episodes = arguments.integer_or("episodes", 16 * horizon);
     const HardLine line(arguments.integer("features"), horizon, static_cast<double>(episodes));
-    expects(static_cast<double>(line.features - 1) * line.gap <= line.rho,
-            "builtin:hard: with features={}, horizon={} and episodes={} the exit would have a negative "
-            "probability; "
-            "episodes must be at least {}",
-            line.features, horizon, episodes,
-            static_cast<Index>(std::ceil(std::pow(static_cast<double>(line.features - 1), 2) *
-                                         static_cast<double>(horizon) / 32)));
+    check_exits(family, line, horizon, episodes);
+    return {line, horizon};
+}
+
+Index drawn_corner(const FamilyArguments& arguments, const HardLine& line, Step h) {
+    Stream random = instance_stream(arguments, Draw::signs, h);
+    Index corner = 0;
+    for (Index i = 0; i + 1 < line.features; ++i) corner |= sample_index(random, 2) << i;
+    return corner;
+}
+
+Reward exit_reward(const HardLine& line, Index horizon, double amount) {
+    const Shape shape{line.states(), line.actions(), horizon};
+    std::vector<double> values(at(shape.pairs()), 0.0);
+    for (Action a = 0; a < shape.actions; ++a) values[at(shape.pair(line.exit(), a))] = amount;
+    return Reward(shape, std::move(values));
+}
+
+std::vector<FamilyParameter> line_parameters(std::string features_meaning) {
+    return {
+        integer_parameter("features", 5, 2, 10, std::move(features_meaning)),
+        horizon_parameter(10),
+        derived_parameter("episodes", "16 * horizon", 1, 1'000'000'000'000,
+                          "How many episodes shall hardly tell the actions apart; a run may have more."),
+        seed_parameter(),
+    };
+}
+
+namespace {
+
+Problem make_hard(const FamilyArguments& arguments) {
+    const auto [line, horizon] = requested_line("hard", arguments);
     ProblemDescription parts;
     parts.name = "hard";
-    // |theta| is 1 + (d-1) Delta exactly; rounding must not put the truth outside.
-    const double norm = (1 + line.gap * static_cast<double>(line.features - 1)) * (1 + 1e-9);
-    parts.features = std::make_shared<const FeatureMap>(line.map(norm));
+    parts.features = std::make_shared<const FeatureMap>(line.map(line.norm_bound()));
     parts.horizon = horizon;
-    parts.truth = drawn_truth(arguments, line);
-    const Shape shape{horizon + 2, line.actions(), horizon};
-    std::vector<double> values(at(shape.pairs()), 0.0);
-    for (Action a = 0; a < shape.actions; ++a) values[at(shape.pair(horizon + 1, a))] = 1;
+    parts.truth = Matrix(horizon, line.features);
+    for (Step h = 0; h < horizon; ++h)
+        parts.truth->row(h) = line.weights(drawn_corner(arguments, line, h)).transpose();
     parts.rewards.push_back(
-        {"exit", "1 at every step after the exit was taken.", Reward(shape, std::move(values))});
+        {"exit", "1 at every step after the exit was taken.", exit_reward(line, horizon, 1)});
     return Problem(std::move(parts));
 }
 
@@ -54,14 +77,7 @@ Family hard_family() {
     return {
         "hard",
         "The lower-bound instance: signed features, rare exits whose chance hardly depends on the action.",
-        {
-            integer_parameter("features", 5, 2, 10, "Number of features d; there are 2^(d-1) actions."),
-            horizon_parameter(10),
-            derived_parameter("episodes", "16 * horizon", 1, 1'000'000'000'000,
-                              "How many episodes shall hardly tell the actions apart; a run may have more."),
-            seed_parameter(),
-        },
-        make_hard};
+        line_parameters("Number of features d; there are 2^(d-1) actions."), make_hard};
 }
 
 }  // namespace alidade::detail

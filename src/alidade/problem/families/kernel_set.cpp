@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "alidade/error.hpp"
 
@@ -9,6 +10,7 @@ namespace alidade::detail {
 namespace {
 
 constexpr double max_numbers = 268'435'456;  // 2^28 numbers: 4 GiB with their positions
+constexpr double least_chance = 1e-9;
 
 }  // namespace
 
@@ -60,6 +62,14 @@ SharedFeatures KernelSet::features() {
     auto map = std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(states_, actions_, kernels_));
     kernels_.clear();
     return map;
+}
+
+void add_law(KernelSet& kernels, Index base, std::vector<double> law) {
+    const double least = least_chance * std::accumulate(law.begin(), law.end(), 0.0);
+    for (double& chance : law)
+        if (chance < least) chance = 0;
+    const double kept = std::accumulate(law.begin(), law.end(), 0.0);
+    for (std::size_t s = 0; s < law.size(); ++s) kernels.add(base, static_cast<State>(s), law[s] / kept);
 }
 
 void add_walk(KernelSet& kernels, Index base, State s, Index length, double right, double stay, double left) {

@@ -35,6 +35,10 @@ private:
     std::vector<BaseKernel> kernels_;
 };
 
+/// Adds a law over all states, which need not sum to one: chances of less than 1e-9 of the whole, which no
+/// experiment will see and rounding may have made, are left out, and the others scaled.
+void add_law(KernelSet& kernels, Index base, std::vector<double> law);
+
 /// Moves on a line of `length` states: a step beyond an end stays there.
 void add_walk(KernelSet& kernels, Index base, State s, Index length, double right, double stay, double left);
 
