@@ -27,6 +27,10 @@ public:
     /// States that can follow at the set's steps: no other can be seen there, so that no more V count.
     Index successors(Index set) const noexcept { return successors_[at(set)]; }
 
+    /// Throws ModelContradiction if there are counts of a state and step to which the start cannot lead:
+    /// `successors` would not count what follows there.
+    void require_reachable(const Counts& counts) const;
+
     std::vector<LinearEstimate> solve(std::span<const LinearStatistics> statistics) const;
 
 private:
@@ -34,6 +38,7 @@ private:
 
     Task task_;
     double delta_, regularisation_;
+    std::vector<std::vector<char>> reachable_;  // of every learned step, the states
     std::vector<Index> successors_;
 };
 

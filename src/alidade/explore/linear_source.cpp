@@ -43,9 +43,13 @@ LinearSource::LinearSource(SourceSetting setting, LinearSourceOptions options)
         printed_radius_ = printed_linear_radius(setting_.task, setting_.delta, *options.printed);
 }
 
+std::vector<LinearEstimate> LinearSource::estimates_of(const Counts& counts) const {
+    regression_.require_reachable(counts);
+    return regression_.solve(linear_statistics(*setting_.task.linear, counts, setting_.task.homogeneous));
+}
+
 void LinearSource::refresh() {
-    estimates_ =
-        regression_.solve(linear_statistics(*setting_.task.linear, counts_, setting_.task.homogeneous));
+    estimates_ = estimates_of(counts_);
     if (setting_.schedule.kind == Schedule::Kind::doubling) log_det_ = log_determinants();
     due_ = false;
 }
@@ -84,8 +88,7 @@ const LinearEstimate& LinearSource::estimate(Step h) const {
 
 Knowledge LinearSource::knowledge_of(const Counts& counts) const {
     const Task& task = setting_.task;
-    const auto learned = std::make_shared<const LearnedLinear>(
-        task, regression_.solve(linear_statistics(*task.linear, counts, task.homogeneous)), setting_.delta);
+    const auto learned = std::make_shared<const LearnedLinear>(task, estimates_of(counts), setting_.delta);
     RewardFreeCertificate certificate =
         certify_reward_free(*learned, DeviationTable::of(*learned), {.threads = setting_.threads});
     const ValueRanges ranges{task.horizon, true};

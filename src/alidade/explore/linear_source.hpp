@@ -47,6 +47,7 @@ public:
     double printed_radius() const noexcept { return printed_radius_; }
 
 private:
+    std::vector<LinearEstimate> estimates_of(const Counts& counts) const;
     std::vector<double> log_determinants() const;
     Knowledge knowledge_of(const Counts& counts) const;
 

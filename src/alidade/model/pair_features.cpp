@@ -13,6 +13,7 @@ namespace {
 
 constexpr double norm_tolerance = 1e-9;  // of |phi| <= 1, and of measures
 constexpr double law_tolerance = 1e-9;   // as of base models' rows
+constexpr double largest_norm_bound = 1e100;
 
 /// At least |sum over s' of mu(s') V(s')| for every V in [0,1]^S: coordinate by coordinate no V gives more
 /// than all positive or all negative mass. For measures that are not negative it is attained by V = 1.
@@ -42,9 +43,10 @@ void append_law(const PairFeatures& features, const Vector& law, Step h, Index p
                 std::vector<double>& probabilities) {
     const Index state = pair / features.actions(), action = pair % features.actions();
     const auto targets = features.targets(pair);
-    double inside = 0;
+    double inside = 0, outside = law.lpNorm<1>();
     for (const std::int32_t target : targets) {
         const double p = law[target];
+        outside -= std::abs(p);
         expects(p >= -law_tolerance,
                 "the law of step {}, state {}, action {} gives state {} the probability {:.6g}; must not be "
                 "negative",
@@ -55,6 +57,11 @@ void append_law(const PairFeatures& features, const Vector& law, Step h, Index p
             "the law of step {}, state {}, action {} sums to {:.12g}, {:.12g} of it on the successors; both "
             "must be 1 within 1e-9",
             h, state, action, law.sum(), inside);
+    // Numbers of both signs may cancel in the sum.
+    expects(outside <= law_tolerance,
+            "the law of step {}, state {}, action {} has {:.6g} on states that are no successors; must be 0 "
+            "within 1e-9",
+            h, state, action, outside);
     for (const std::int32_t target : targets) probabilities.push_back(std::max(0.0, law[target]) / inside);
 }
 
@@ -70,8 +77,10 @@ PairFeatures::PairFeatures(SuccessorMap successors, Index features, std::vector<
     expects(values_.size() == at(pairs() * features_),
             "{} numbers for features of pairs; must be {}: {} for each of {} pairs", values_.size(),
             pairs() * features_, features_, pairs());
-    expects(norm_bound_ > 0 && std::isfinite(norm_bound_),
-            "the norm bound of the measures is {}; must be greater than 0", norm_bound_);
+    // Beyond it squares are too near the smallest of all numbers to be rounded like others.
+    expects(norm_bound_ > 0 && norm_bound_ <= largest_norm_bound,
+            "the norm bound of the measures is {}; must be greater than 0 and at most {}", norm_bound_,
+            largest_norm_bound);
     for (Index pair = 0; pair < pairs(); ++pair) {
         expects(phi(pair).allFinite(), "the features of state {}, action {} are not all finite",
                 pair / actions(), pair % actions());
