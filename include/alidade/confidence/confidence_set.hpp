@@ -91,7 +91,9 @@ public:
     /// members.
     Interval range(std::span<const double> direction) const;
     /// range(direction).upper: the support function, from above.
-    double support(const Vector& direction) const { return range({direction.data(), features_size()}).upper; }
+    double support(const Vector& direction) const { return upper({direction.data(), features_size()}); }
+    /// The same without a vector, and for half of the work that `range` is.
+    double upper(std::span<const double> direction) const;
 
     /// The set's support function by the solver: tighter than `support` where both the ball and the
     /// parameters bind. Keep it for many directions.
@@ -115,6 +117,16 @@ private:
     static constexpr Index most_coordinates = 32;  // beyond, balls are not cut
 
     std::size_t features_size() const noexcept { return static_cast<std::size_t>(features()); }
+    /// What the ends of a range are made of, before the ball is cut at faces.
+    struct Reach {
+        bool tiny = false;  ///< squares of the direction underflow, and nothing but `size` is known
+        double size = 0;    ///< its largest element
+        Interval ends;
+        double at_projection = 0;
+        double square = 0, length = 0;                ///< of the dual vector, and the direction's length
+        std::array<double, most_coordinates> dual{};  ///< inverse factor times the direction
+    };
+    Reach reach_of(std::span<const double> direction) const;
     /// `range` of the set without those that it was intersected with.
     Interval own_range(std::span<const double> direction) const;
     /// The same of a direction whose largest element is `size`, by that of a multiple.

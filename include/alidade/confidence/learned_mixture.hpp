@@ -50,7 +50,7 @@ public:
     /// learned law excludes but a base model does not make the chi-square infinite before that cap, and add
     /// the mass that they may have to the KL divergence; so do those that are hardly known, where that is
     /// less.
-    std::vector<double> divergences(Divergence divergence) const override;
+    std::vector<double> divergences(Divergence divergence, Threads threads = {}) const override;
     /// The largest of its weights' depths in the sets.
     double depth(const MixtureModel& truth) const override;
     bool contains(const MixtureModel& truth) const override;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "alidade/model/mixture_model.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/model/transition_model.hpp"
 #include "alidade/types.hpp"
 
@@ -46,6 +47,11 @@ public:
     virtual Interval knowing_extremes(Step h, Index pair, std::span<const double> value, const Interval&) {
         return (*this)(h, pair, value);
     }
+    /// The upper end of it alone, which recursions of errors ask for.
+    virtual double upper_knowing_extremes(Step h, Index pair, std::span<const double> value,
+                                          const Interval& extremes) {
+        return knowing_extremes(h, pair, value, extremes).upper;
+    }
 };
 
 /// What exploration leaves behind: a model, and what is uncertain about it. With probability 1 - delta the
@@ -80,7 +86,7 @@ public:
     virtual std::string divergence_refusal() const = 0;
     /// For every uncertain step and pair an upper bound of the divergence between the learned law and every
     /// possible one; may be infinite. Throws InvalidArgument where `divergence_refusal` says why.
-    virtual std::vector<double> divergences(Divergence divergence) const = 0;
+    virtual std::vector<double> divergences(Divergence divergence, Threads threads = {}) const = 0;
 
     /// How deep a truth is in what is left possible: at most one inside, infinite where it was excluded
     /// beforehand. Throws InvalidArgument if it has another shape, and where weights are uncertain, of a

@@ -37,7 +37,7 @@ public:
     double row_radius(Step h, Index pair) const noexcept override { return radius(h, pair); }
     /// A law that is at any distance may exclude what the learned one does not.
     std::string divergence_refusal() const override;
-    std::vector<double> divergences(Divergence divergence) const override;
+    std::vector<double> divergences(Divergence divergence, Threads threads = {}) const override;
     /// The largest distance of a row of the truth, in radii. Infinite where it leads to a state that is no
     /// successor in the model, or where a row is known and another.
     double depth(const TransitionModel& truth) const override;

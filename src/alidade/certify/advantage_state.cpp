@@ -55,7 +55,7 @@ void AdvantageState::examine(Step h, State s, Action a) {
     action.value += learned_.model().expect(h, pair, step_.next.value);
     action.remainder = own_remainder(h, pair, action) + learned_.misspecification() * step_.value_span +
                        learned_.model().expect(h, pair, step_.next.remainder);
-    action.spread = backup_(h, pair, step_.next.radius).upper;
+    action.spread = backup_.upper(h, pair, step_.next.radius);
     std::ranges::fill(action.middle, 0.0);
     const auto targets = features_.targets(pair);
     const auto law = learned_.model().probabilities(h, pair);
@@ -182,8 +182,8 @@ void AdvantageState::bound_losses(Step h, State s, FoundActions& found) {
         const double certain = certain_advantage(h, s, a);
         const bool own = actions_[at(a)].probability == 1;
         const double rough = own ? certain : std::min(certain, gap_advantage(h, s, a));
-        gap = std::max(gap, rough + backup_(h, pair, step_.next.gap).upper);
-        const double following = backup_(h, pair, step_.next.loss).upper;
+        gap = std::max(gap, rough + backup_.upper(h, pair, step_.next.gap));
+        const double following = backup_.upper(h, pair, step_.next.loss);
         const LinearAdvantage linear = own ? own_advantage() : linear_advantage(h, s, a, following);
         // Any upper bound of the advantage will do, so the least is taken [docs/algorithms/likelihood.md,
         // Lemma 9]. That is why `advantage` is never above `gap`.
@@ -251,7 +251,7 @@ double AdvantageState::gap_advantage(Step h, State s, Action a) {
                              2 * (1 - action.probability) * learned_.misspecification() * step_.middle_span;
     // Q(s,a) <= r + max P U, and V^pi(s) >= L.
     const double by_intervals =
-        action.reward + backup_(h, shape_.pair(s, a), step_.next.upper).upper - bounds_.policy_lower(h, s);
+        action.reward + backup_.upper(h, shape_.pair(s, a), step_.next.upper) - bounds_.policy_lower(h, s);
     return std::min(by_middle, by_intervals) + slack;
 }
 

@@ -41,8 +41,8 @@ const ErrorRecursion& RewardFreeWork::coupling() {
 const ErrorRecursion& RewardFreeWork::trajectory() {
     auto& kept = recursions_->trajectory;
     if (kept) return *kept;
-    return kept.emplace(
-        trajectory_kl_recursion(learned_, DivergenceTable(learned_, Divergence::kl), options_));
+    return kept.emplace(trajectory_kl_recursion(
+        learned_, DivergenceTable(learned_, Divergence::kl, options_.threads), options_));
 }
 
 const ErrorRecursion& RewardFreeWork::hybrid() {
@@ -106,9 +106,10 @@ const std::vector<RewardFreeEntry>& reward_free_certificates() {
         {"ltv", "the law of total variance, cut at the least of the others under the model",
          without_divergences,
          [](RewardFreeWork& work) {
-             return total_variance_bound(work.learned(), work.deviations(),
-                                         DivergenceTable(work.learned(), Divergence::chi_square),
-                                         work.least(), work.options().threads)
+             return total_variance_bound(
+                        work.learned(), work.deviations(),
+                        DivergenceTable(work.learned(), Divergence::chi_square, work.options().threads),
+                        work.least(), work.options().threads)
                  .error;
          }},
     };

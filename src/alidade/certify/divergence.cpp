@@ -8,11 +8,11 @@ bool DivergenceTable::applies(const LearnedModel& learned) {
     return learned.divergence_refusal().empty();
 }
 
-DivergenceTable::DivergenceTable(const LearnedModel& learned, Divergence divergence)
+DivergenceTable::DivergenceTable(const LearnedModel& learned, Divergence divergence, Threads threads)
     : pairs_(learned.shape().pairs()),
       homogeneous_(learned.homogeneous()),
       divergence_(divergence),
-      values_(learned.divergences(divergence)) {}
+      values_(learned.divergences(divergence, threads)) {}
 
 void DivergenceTable::require_fit(const LearnedModel& learned, Divergence divergence) const {
     const std::string refusal = learned.divergence_refusal();

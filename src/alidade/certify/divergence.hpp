@@ -16,7 +16,7 @@ public:
     static bool applies(const LearnedModel& learned);
 
     /// Requires applies(learned).
-    DivergenceTable(const LearnedModel& learned, Divergence divergence);
+    DivergenceTable(const LearnedModel& learned, Divergence divergence, Threads threads = {});
 
     /// Throws InvalidArgument unless it is of that divergence and has a number for every uncertain step
     /// and pair of the model, to which it `applies`: one divergence is no bound of the other.

@@ -25,6 +25,11 @@ public:
                          : (*bounds_)(h, pair, value);
     }
 
+    /// The upper end alone.
+    double upper(Step h, Index pair, std::span<const double> value) {
+        return bounds_->upper_knowing_extremes(h, pair, value, anywhere_ ? extremes(h, value) : Interval{});
+    }
+
 private:
     /// Of the whole value, once a step and not once a pair.
     const Interval& extremes(Step h, std::span<const double> value) {

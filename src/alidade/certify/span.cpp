@@ -92,7 +92,7 @@ ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable&
             // D_h = (P - P~) V~ + P D_{h+1}: with the model's value in the first term it is the truth that
             // averages the second, hence the maximum over the set [docs/algorithms/hoeffding.md, Lemma 4b].
             const auto range = static_cast<double>(shape.steps_after(h));
-            return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup(h, pair, next).upper);
+            return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup.upper(h, pair, next));
         };
     };
     return run_backwards(shape, threads, make, uncapped);

@@ -48,13 +48,14 @@ ErrorRecursion total_variance_recursion(const LearnedModel& learned, const Devia
             if (range <= 1) return now;
             const double later = range - 1;
             // P|D| from P~|D|: (P - P~)|D| <= sqrt(chi (n-1) P~|D|) <= eta P~|D| + chi (n-1)/(4 eta).
-            const double by_growth =
-                (1 + eta) * learned.model().expect(h, pair, next) + leverage * later / (4 * eta);
+            const double expected = learned.model().expect(h, pair, next);
+            const double by_growth = (1 + eta) * expected + leverage * later / (4 * eta);
             // Or by the maximum over the set; then the variances that are yet to be paid are averaged under
-            // P, which costs tau times their range.
-            const double by_set =
-                backup(h, pair, next).upper + tau * later * later / (8 * c * powers[place + 1]);
-            return now + std::min(by_growth, by_set);
+            // P, which costs tau times their range. P~ is a member: where that is too much for it already,
+            // the maximum need not be known.
+            const double yet = tau * later * later / (8 * c * powers[place + 1]);
+            if (by_growth <= expected + yet) return now + by_growth;
+            return now + std::min(by_growth, backup.upper(h, pair, next) + yet);
         };
     };
     const auto cut = [&](Step h, State s) { return cap.values(h, s); };

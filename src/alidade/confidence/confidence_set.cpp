@@ -157,8 +157,35 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
     return result;
 }
 
+double ConfidenceSet::upper(std::span<const double> direction) const {
+    // That sets have no common member shows in both ends only.
+    if (!parts_->further.empty()) return range(direction).upper;
+    const Reach reach = reach_of(direction);
+    if (reach.tiny) return scaled_range(direction, reach.size).upper;
+    const double upper = reach.ends.upper;
+    if (parts_->faces.empty() || !(reach.square > 0)) return upper;
+    return std::min(upper, reach.at_projection + cut_half_width(reach.dual, reach.square, reach.length, 1));
+}
+
 Interval ConfidenceSet::own_range(std::span<const double> direction) const {
+    const Reach reach = reach_of(direction);
+    if (reach.tiny) return scaled_range(direction, reach.size);
+    Interval result = reach.ends;
+    // With few data the ball reaches out of the simplex, and the maximum over both together may be less than
+    // either's own.
+    if (!parts_->faces.empty() && reach.square > 0) {
+        const auto half_width = [&](double sign) {
+            return cut_half_width(reach.dual, reach.square, reach.length, sign);
+        };
+        result.upper = std::min(result.upper, reach.at_projection + half_width(1));
+        result.lower = std::max(result.lower, reach.at_projection - half_width(-1));
+    }
+    return result;
+}
+
+ConfidenceSet::Reach ConfidenceSet::reach_of(std::span<const double> direction) const {
     // Called once for every pair, step and recursion, so without temporaries.
+    Reach reach;
     const Index d = features(), p = dimension();
     const double* f = direction.data();
     const double *estimated = parts_->estimated_weights.data(),
@@ -172,15 +199,15 @@ Interval ConfidenceSet::own_range(std::span<const double> direction) const {
         least = std::min(least, f[i]);
     }
     // Squares of a direction this small underflow, and with them all that members can differ by.
-    if (const double size = std::max(most, -least); size > 0 && size < 1e-140)
-        return scaled_range(direction, size);
+    reach.size = std::max(most, -least);
+    reach.tiny = reach.size > 0 && reach.size < 1e-140;
+    if (reach.tiny) return reach;
     double square = 0;
-    std::array<double, most_coordinates> dual{};
     for (Index k = 0; k < p; ++k) {
         double sum = 0;
         for (Index i = 0; i < d; ++i) sum += parts_->dual_map(k, i) * f[i];
         square += sum * sum;
-        if (k < most_coordinates) dual[static_cast<std::size_t>(k)] = sum;
+        if (k < most_coordinates) reach.dual[static_cast<std::size_t>(k)] = sum;
     }
     const double norm = std::sqrt(square);
     length = std::sqrt(length);
@@ -193,15 +220,12 @@ Interval ConfidenceSet::own_range(std::span<const double> direction) const {
     // Both balls hold at once, and so does the parameter set [theory §3a, §3g].
     const double radius = parts_->radius * rounding.inverse * norm + rounding.estimate * length;
     const double refined = parts_->refined_radius * norm + rounding.projection * length;
-    Interval result{std::max({at_estimate - radius, at_projection - refined, least}),
-                    std::min({at_estimate + radius, at_projection + refined, most})};
-    // With few data the ball reaches out of the simplex, and the maximum over both together may be less than
-    // either's own.
-    if (!parts_->faces.empty() && norm > 0) {
-        result.upper = std::min(result.upper, at_projection + cut_half_width(dual, square, length, 1));
-        result.lower = std::max(result.lower, at_projection - cut_half_width(dual, square, length, -1));
-    }
-    return result;
+    reach.ends = {std::max({at_estimate - radius, at_projection - refined, least}),
+                  std::min({at_estimate + radius, at_projection + refined, most})};
+    reach.at_projection = at_projection;
+    reach.square = square;
+    reach.length = length;
+    return reach;
 }
 
 Interval ConfidenceSet::scaled_range(std::span<const double> direction, double size) const {

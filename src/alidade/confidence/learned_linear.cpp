@@ -15,7 +15,7 @@ struct LearnedLinear::Parts {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double rounding_unit = std::numeric_limits<double>::epsilon();
 /// Of what rounding may do to sums of numbers of size one; far below anything that data can show.
 constexpr double contradiction_tolerance = 1e-9;
 
@@ -51,7 +51,7 @@ public:
         const auto d = static_cast<double>(features_.features()), m = static_cast<double>(features_.states());
         // The products are rounded; what they make is used as if it were exact.
         const double u = estimate_.radius * scaled_.col(pair % together).norm() +
-                         (d + m + 8) * epsilon * (1 + phi.norm() * sizes_);
+                         (d + m + 8) * rounding_unit * (1 + phi.norm() * sizes_);
         require_possible(h, pair, u);
         const auto targets = features_.targets(pair);
         double sum = 0;

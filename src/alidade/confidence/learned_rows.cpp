@@ -131,7 +131,7 @@ std::string LearnedRows::divergence_refusal() const {
     return "rows in total-variation balls bound no divergence";
 }
 
-std::vector<double> LearnedRows::divergences(Divergence) const {
+std::vector<double> LearnedRows::divergences(Divergence, Threads) const {
     throw InvalidArgument(divergence_refusal());
 }
 

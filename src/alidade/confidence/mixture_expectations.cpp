@@ -30,25 +30,12 @@ public:
     Interval knowing_extremes(Step h, Index pair, std::span<const double> value,
                               const Interval& extremes) override {
         if (h + 1 >= learned_.shape().horizon) return {0, 0};
-        const Index d = features_.features();
-        std::ranges::fill(direction_, 0.0);
-        double largest = 0;
-        for (Index e = features_.first_entry(pair); e < features_.first_entry(pair + 1); ++e) {
-            const double v =
-                value[static_cast<std::size_t>(features_.targets()[static_cast<std::size_t>(e)])];
-            const double* phi = features_.values().data() + e * d;
-            largest = std::max(largest, std::abs(v));
-            for (Index i = 0; i < d; ++i) direction_[static_cast<std::size_t>(i)] += v * phi[i];
-        }
+        const double largest = aim(pair, value);
         Interval range = learned_.set(h).range(direction_);
         if (!supports_.empty())
             range = cut(range, supports_[static_cast<std::size_t>(learned_.set_index(h))]);
-        if (largest > 0 && range.upper < underflow) {
-            // Each product may have been rounded by the least number there is: zero must be a proof.
-            const double lost =
-                static_cast<double>(features_.successors(pair)) * std::numeric_limits<double>::denorm_min();
-            range = {range.lower - lost, range.upper + lost};
-        }
+        if (largest > 0 && range.upper < underflow)
+            range = {range.lower - underflowing(pair), range.upper + underflowing(pair)};
         if (learned_.misspecification() > 0) {
             // Over all states, as the truth may lead to any; but no mean leaves the range.
             const double off = learned_.misspecification() * (extremes.upper - extremes.lower);
@@ -58,8 +45,36 @@ public:
         return range;
     }
 
+    double upper_knowing_extremes(Step h, Index pair, std::span<const double> value,
+                                  const Interval& extremes) override {
+        // The solver's ends and those of a truth off its mixture are not worth a second way to compute them.
+        if (!supports_.empty() || learned_.misspecification() > 0)
+            return knowing_extremes(h, pair, value, extremes).upper;
+        if (h + 1 >= learned_.shape().horizon) return 0;
+        const double largest = aim(pair, value), upper = learned_.set(h).upper(direction_);
+        return largest > 0 && upper < underflow ? upper + underflowing(pair) : upper;
+    }
+
 private:
     static constexpr double underflow = 1e-300;
+
+    /// Makes phi_V of the pair the direction; returns the largest |V(s')| of a successor.
+    double aim(Index pair, std::span<const double> value) {
+        const Index d = features_.features();
+        std::ranges::fill(direction_, 0.0);
+        double largest = 0;
+        for (Index e = features_.first_entry(pair); e < features_.first_entry(pair + 1); ++e) {
+            const double v = value[at(features_.targets()[at(e)])];
+            const double* phi = features_.values().data() + e * d;
+            largest = std::max(largest, std::abs(v));
+            for (Index i = 0; i < d; ++i) direction_[at(i)] += v * phi[i];
+        }
+        return largest;
+    }
+    /// Each product may have been rounded by the least number there is: zero must be a proof.
+    double underflowing(Index pair) const {
+        return static_cast<double>(features_.successors(pair)) * std::numeric_limits<double>::denorm_min();
+    }
 
     /// Both are bounds, so the tighter end on each side is one.
     Interval cut(Interval range, const SupportFunction& support) {
