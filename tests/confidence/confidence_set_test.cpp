@@ -56,6 +56,11 @@ TEST(ConfidenceSet, RangeContainsTheValueOfEveryMember) {
             Vector f(d);
             for (Index i = 0; i < d; ++i) f[i] = sample_normal(random);
             const Interval range = set.range({f.data(), static_cast<std::size_t>(d)});
+            // The upper end alone is the same number, of tiny directions too.
+            EXPECT_EQ(set.upper({f.data(), static_cast<std::size_t>(d)}), range.upper);
+            const Vector tiny = 1e-150 * f;
+            const std::span small(tiny.data(), static_cast<std::size_t>(d));
+            EXPECT_EQ(set.upper(small), set.range(small).upper);
             for (const Vector& member : members) {
                 EXPECT_LE(member.dot(f), range.upper + 1e-12) << "seed " << seed;
                 EXPECT_GE(member.dot(f), range.lower - 1e-12) << "seed " << seed;
