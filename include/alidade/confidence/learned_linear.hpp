@@ -32,7 +32,7 @@ public:
     /// `estimates` has one element a learned step (H-1), or one if the task is homogeneous. Throws
     /// InvalidArgument if they do not fit the task, and ModelContradiction where no law is within u of
     /// phi . mu^: the event has failed, or the system is no linear MDP of these features.
-    LearnedLinear(const Task& task, std::vector<LinearEstimate> estimates, double delta);
+    LearnedLinear(const Task& task, const std::vector<LinearEstimate>& estimates, double delta);
 
     const PairFeatures& features() const noexcept { return *features_; }
     const LinearEstimate& estimate(Step h) const noexcept { return estimates_[at(set_index(h))]; }

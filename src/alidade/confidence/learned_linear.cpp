@@ -121,7 +121,7 @@ LearnedLinear::Parts LearnedLinear::parts_of(const Task& task, const std::vector
     return parts;
 }
 
-LearnedLinear::LearnedLinear(const Task& task, std::vector<LinearEstimate> estimates, double delta)
+LearnedLinear::LearnedLinear(const Task& task, const std::vector<LinearEstimate>& estimates, double delta)
     : LearnedLinear(task, estimates, delta, parts_of(task, estimates)) {}
 
 LearnedLinear::LearnedLinear(const Task& task, std::vector<LinearEstimate> estimates, double delta,

@@ -162,7 +162,7 @@ std::string likelihood_refusal(const Task& task) {
 }
 
 std::string mixture_refusal(const Task& task) {
-    if (const std::string refusal = pair_features_refusal(task); !refusal.empty()) return refusal;
+    if (std::string refusal = pair_features_refusal(task); !refusal.empty()) return refusal;
     if (task.features->kind() != FeatureKind::base_models)
         return "problem has general signed features; the likelihood of a transition needs base models "
                "([[base]] in problem.toml), but for predictions made on the way: the algorithm hoeffding "

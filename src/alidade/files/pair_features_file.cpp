@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::int64_t largest_state = 0x7fffffff;
 
-struct Sizes {
+struct PairSizes {
     Index states, actions, features;
 };
 
-Sizes sizes_of(const NpzArrays& arrays, std::string_view file) {
+PairSizes sizes_of(const NpzArrays& arrays, std::string_view file) {
     const NpyArray& array = find_array(arrays, "features", file);
     const auto& shape = array.shape;
     expects(
@@ -44,7 +44,7 @@ const std::vector<std::int64_t>& integers_of(const NpzArrays& arrays, std::strin
     return array.integers;
 }
 
-SuccessorMap successors_of(const NpzArrays& arrays, const Sizes& sizes, std::string_view file) {
+SuccessorMap successors_of(const NpzArrays& arrays, const PairSizes& sizes, std::string_view file) {
     if (!arrays.contains("offsets") && !arrays.contains("targets")) {
         // A few bytes must not ask for all of the memory.
         constexpr double most_entries = 2e8;
@@ -76,7 +76,7 @@ PairFeatures read_pair_features(const std::filesystem::path& path, std::optional
 
 PairFeatures pair_features_from_arrays(NpzArrays arrays, std::optional<double> norm_bound,
                                        std::string_view file) {
-    const Sizes sizes = sizes_of(arrays, file);
+    const PairSizes sizes = sizes_of(arrays, file);
     try {
         SuccessorMap successors = successors_of(arrays, sizes, file);
         std::vector<double> values =
