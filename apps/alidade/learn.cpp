@@ -148,7 +148,7 @@ Learned learn_from(const Counts& counts, const Problem& problem, const LearnArgu
     Learned learned{.learned = std::move(run)};
     learned.standing = standing_of(problem, counts, std::nullopt, given.fit);
     if (learned.standing.contradiction) learned.learned.run.note(*learned.standing.contradiction);
-    for (const std::int64_t count : counts.values()) learned.transitions += count;
+    learned.transitions = counts.transitions();
     return learned;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reward_batch.hpp"
 #include "reward_choice.hpp"
 
 namespace alidade::app {

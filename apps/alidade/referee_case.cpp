@@ -84,7 +84,7 @@ std::optional<referee::Regression> sums_of(const Snapshot& record, const std::st
 
 /// The parts of a record that are kept under one of these prefixes [docs/formats.md].
 referee::Evidence evidence_of(const Snapshot& record, std::initializer_list<std::string_view> prefixes,
-                              bool centred) {
+                              bool centred, Counts empty) {
     referee::Evidence evidence;
     for (const std::string_view each : prefixes) {
         const std::string prefix(each);
@@ -103,7 +103,10 @@ referee::Evidence evidence_of(const Snapshot& record, std::initializer_list<std:
         const auto rows = sums_of(record, prefix + "rows.", true, episodes->front());
         if (coarse && rows && inverse != nullptr && least != nullptr)
             evidence.weighted = {*coarse, *rows, *inverse, *least};
-        if (counts != nullptr) evidence.likelihood = {*counts, episodes->front()};
+        if (counts != nullptr) {
+            empty.take_record(*counts);
+            evidence.likelihood = {empty.dense(), episodes->front()};
+        }
         if (predicted != nullptr) evidence.predicted = *predicted;
     }
     return evidence;
@@ -116,17 +119,19 @@ referee::Case referee_case(const Problem& problem, double delta, const RunCheckp
     referee::Case given;
     given.setting = setting_of(problem);
     given.delta = delta;
-    const auto counted = checkpoint.counts.values();
-    given.counted = {{counted.begin(), counted.end()}, checkpoint.counts.episodes()};
+    const Counts empty(problem.shared_successors(), problem.shape().horizon);
+    given.counted = {checkpoint.counts.dense(), checkpoint.counts.episodes()};
     given.whole_episodes = result.stopped != stopped_at_logs && !checkpoint.contradiction;
     // The paper's regression has no centre, and its certificate a name of its own.
     const bool paper = result.method == "printed";
-    given.evidence = evidence_of(
-        result.evidence, {"", "regression.", "weighted.", "bernstein.", "likelihood.", "linear."}, !paper);
+    given.evidence =
+        evidence_of(result.evidence, {"", "regression.", "weighted.", "bernstein.", "likelihood.", "linear."},
+                    !paper, empty);
     expects(given.evidence.regression || given.evidence.weighted || given.evidence.likelihood,
             "the stored evidence is of no known kind");
-    given.latest = evidence_of(checkpoint.memory,
-                               {"regression.", "weighted.", "bernstein.", "likelihood.", "linear."}, !paper);
+    given.latest =
+        evidence_of(checkpoint.memory, {"regression.", "weighted.", "bernstein.", "likelihood.", "linear."},
+                    !paper, empty);
     given.episodes = result.episodes;
     add_model(learned, given);
     given.candidates = result.candidates;

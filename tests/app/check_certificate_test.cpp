@@ -63,7 +63,7 @@ TEST_F(CheckCertificate, FindsEachOfTenFaultsInWhatIsStored) {
          }},
         {"likelihood", "bound", [](RunResult& r, RunCheckpoint&) { r.reward_free *= 0.99; }},
         {"likelihood", "method", [](RunResult& r, RunCheckpoint&) { r.method = "model"; }},
-        {"likelihood", "counts", [](RunResult&, RunCheckpoint& c) { ++c.counts.values().front(); }},
+        {"likelihood", "counts", [](RunResult&, RunCheckpoint& c) { c.counts.add(0, 0, 1); }},
         {"likelihood", "evidence",
          [](RunResult& r, RunCheckpoint&) { ++r.evidence.integers.at("counts").front(); }},
         {"regression", "bound",
@@ -122,7 +122,7 @@ TEST_F(CheckCertificate, FindsEachOfEightFaultsInWhatALinearRunStored) {
         {"printed", [&](RunResult& r, RunCheckpoint&) { scale(r, "printed", 0.99); }},
         {"wang", [&](RunResult& r, RunCheckpoint&) { scale(r, "wang", 0.99); }},
         {"method", [](RunResult& r, RunCheckpoint&) { r.method = "wang"; }},
-        {"counts", [](RunResult&, RunCheckpoint& c) { ++c.counts.values().front(); }},
+        {"counts", [](RunResult&, RunCheckpoint& c) { c.counts.add(0, 0, 1); }},
         {"evidence", [](RunResult& r, RunCheckpoint&) { ++r.evidence.integers.at("counts").front(); }},
         {"episodes", [](RunResult& r, RunCheckpoint&) { ++r.episodes; }},
     };

@@ -12,15 +12,16 @@ namespace {
 
 /// Episodes that add up to the counts of full episodes: what goes into a state comes out of it again, so
 /// following what is left never gets stuck.
-std::vector<Episode> episodes_of(Counts counts, const StartLaw& start) {
+std::vector<Episode> episodes_of(const Counts& counts, const StartLaw& start) {
     const Shape shape = counts.shape();
     const SuccessorMap& successors = counts.successors();
     std::vector<Episode> episodes;
+    std::vector<std::int64_t> all = counts.dense();
     for (std::int64_t k = 0; k < counts.episodes(); ++k) {
         Episode episode;
         State state = start.atoms()[0].first;
         for (Step h = 0; h < shape.learned_steps(); ++h) {
-            const auto left = counts.at(h);
+            const auto left = std::span(all).subspan(at(h * successors.entries()), at(successors.entries()));
             Index entry = successors.first_entry(shape.pair(state, 0));
             while (left[at(entry)] == 0) ++entry;
             --left[at(entry)];
@@ -54,7 +55,7 @@ protected:
         const detail::RunStore store = detail::RunStore::open(path("explored"), Access::read);
         Counts counts(store.problem().shared_features(), store.problem().shape().horizon);
         const Snapshot evidence = store.result()->evidence;
-        std::ranges::copy(evidence.integers.at("counts"), counts.values().begin());
+        counts.take_record(evidence.integers.at("counts"));
         counts.add_episodes(evidence.integers.at("episodes").at(0));
         write_text(path("log.jsonl"), lines_of(episodes_of(counts, store.problem().start())));
         return explored.object();

@@ -53,13 +53,16 @@ double predicted_in_turn(const FeatureMap& features, const std::vector<std::int6
 Counts random_counts(std::uint64_t seed, Index horizon) {
     Counts counts(triangle(), horizon);
     Stream random = support::test_stream(seed, 71);
-    for (std::int64_t& count : counts.values()) count = sample_index(random, 12);
+    for (Step h = 0; h + 1 < horizon; ++h)
+        for (Index e = 0; e < counts.successors().entries(); ++e) counts.add(h, e, sample_index(random, 12));
     counts.add_episodes(1);
     return counts;
 }
 
 std::vector<std::int64_t> of_step(const Counts& counts, Step h) {
-    return {counts.at(h).begin(), counts.at(h).end()};
+    std::vector<std::int64_t> all(at(counts.successors().entries()), 0);
+    for (const SeenEntry& seen : counts.seen(h)) all[at(seen.entry)] = seen.count;
+    return all;
 }
 
 TEST(ModelCheck, EvidenceIsThatOfPredictingInTurnOverTheBestWeightsOfAGrid) {
@@ -90,7 +93,7 @@ TEST(ModelCheck, PooledEvidenceIsTheMeanOfTwoPredictors) {
         double apart = 0;
         for (Step h = 0; h < 3; ++h) {
             apart += predicted_in_turn(*features, of_step(counts, h));
-            for (std::size_t e = 0; e < pooled.size(); ++e) pooled[e] += counts.at(h)[e];
+            for (Index e = 0; e < std::ssize(pooled); ++e) pooled[at(e)] += counts.count(h, e);
         }
         const double best = grid_maximum(*features, pooled);
         const double mean = std::log(0.5 * std::exp(apart - best) +
@@ -112,13 +115,13 @@ TEST(ModelCheck, EvidenceHasExpectationAtMostOne) {
             for (int b = 0; a + b <= n; ++b) {
                 const int c = n - a - b;
                 Counts counts(features, 2);
-                counts.at(0)[0] = a;
-                counts.at(0)[1] = b;
-                counts.at(0)[2] = c;
+                counts.add(0, 0, a);
+                counts.add(0, 1, b);
+                counts.add(0, 2, c);
                 double log_probability =
                     std::lgamma(n + 1) - std::lgamma(a + 1) - std::lgamma(b + 1) - std::lgamma(c + 1);
                 for (Index e = 0; e < 3; ++e)
-                    log_probability += static_cast<double>(counts.at(0)[at(e)]) *
+                    log_probability += static_cast<double>(counts.count(0, e)) *
                                        std::log(x * features->phi(e)[0] + (1 - x) * features->phi(e)[1]);
                 total += std::exp(log_probability);
                 expectation += std::exp(log_probability + check_model(*features, counts, false).log_evidence);
@@ -180,7 +183,7 @@ TEST(ModelCheck, TheLevelHoldsAtAllTimesAtOnce) {
         Counts counts(features, 2);
         bool alarm = false;
         for (int t = 0; t < 200 && !alarm; ++t) {
-            ++counts.at(0)[sample_uniform(random) < 0.3 ? 0 : 1];
+            counts.add(0, sample_uniform(random) < 0.3 ? 0 : 1, 1);
             alarm = check_model(*features, counts, false, 0.2).contradicted;
         }
         alarms += alarm ? 1 : 0;
@@ -217,8 +220,7 @@ Counts contaminated_data(const Problem& problem, std::int64_t episodes, std::uin
     Counts seen(wider, problem.shape().horizon), counts(problem.shared_features(), problem.shape().horizon);
     system.deploy(Policy::uniform(problem.shape()), 0, episodes, seen);
     // The successors are the same, so the entries are.
-    EXPECT_EQ(seen.values().size(), counts.values().size());
-    std::ranges::copy(seen.values(), counts.values().begin());
+    counts.take_record(seen.record());
     counts.add_episodes(episodes);
     return counts;
 }
@@ -249,7 +251,7 @@ TEST(ModelCheck, NamesThePairThatContradicts) {
         EXPECT_EQ(fit.worst->visits, counts.visits(*fit.worst->step, culprit));
         const Index entry = problem.features().find_entry(culprit, fit.worst->successor);
         ASSERT_GE(entry, 0);
-        EXPECT_EQ(fit.worst->seen, counts.at(*fit.worst->step)[at(entry)]);
+        EXPECT_EQ(fit.worst->seen, counts.count(*fit.worst->step, entry));
         EXPECT_GT(static_cast<double>(fit.worst->seen), fit.worst->expected);
     }
 }
@@ -257,11 +259,11 @@ TEST(ModelCheck, NamesThePairThatContradicts) {
 // State 2 has one law in both base models: it says nothing about weights, but it can be wrong.
 TEST(ModelCheck, RowsOnWhichBaseModelsAgreeCount) {
     Counts counts(triangle(), 2);
-    for (std::size_t j = 0; j < 3; ++j) counts.at(0)[6 + j] = 1000;
+    for (Index j = 0; j < 3; ++j) counts.add(0, 6 + j, 1000);
     const ModelFit wrong = check_model(*triangle(), counts, false);
     EXPECT_TRUE(wrong.contradicted);
     EXPECT_EQ(wrong.worst->state, 2);
-    for (std::size_t j = 0; j < 3; ++j) counts.at(0)[6 + j] = j == 2 ? 1500 : 750;
+    for (Index j = 0; j < 3; ++j) counts.add(0, 6 + j, j == 2 ? 1500 : 750);
     EXPECT_FALSE(check_model(*triangle(), counts, false).contradicted);
 }
 
@@ -297,7 +299,8 @@ TEST(ModelCheck, RoundingMakesNoEvidence) {
         Counts counts(triangle(), 2);
         const double law[] = {.45, .2, .35, .3, .2, .5, .25, .25, .5};
         for (std::size_t e = 0; e < 9; ++e)
-            counts.at(0)[e] = static_cast<std::int64_t>(std::llround(law[e] * static_cast<double>(scale)));
+            counts.add(0, static_cast<Index>(e),
+                       static_cast<std::int64_t>(std::llround(law[e] * static_cast<double>(scale))));
         EXPECT_LT(check_model(*triangle(), counts, false).log_evidence,
                   -2.9 * std::log(static_cast<double>(scale)) + 5);
     }

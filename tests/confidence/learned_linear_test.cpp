@@ -135,7 +135,7 @@ TEST(LearnedLinear, SaysThatTheSystemIsNoSuchMdp) {
     const Task task = task_of(Problem(parts));
     Counts counts(task.linear, 2);
     // Whatever the law, action 1 of state 0 leads to state 0 alone; the others were seen to lead to 1.
-    counts.at(0)[1] = 100'000;
+    counts.add(0, 1, 100'000);
     EXPECT_THROW(LearnedLinear(task, solved(task, counts), 0.1), ModelContradiction);
 }
 

@@ -73,7 +73,8 @@ std::pair<ConfidenceSet, ConfidenceSet> both(const detail::WeightedRegression& r
                                              const FeatureMap& features, const Vector& truth, double visits) {
     const detail::ValueRegression& coarse = regression.coarse();
     const Index p = coarse.dimension();
-    const std::span<const double> psi(coarse.features().psi.data(), static_cast<std::size_t>(p));
+    const Vector feature = coarse.features().psi(0);
+    const std::span<const double> psi(feature.data(), static_cast<std::size_t>(p));
     const double residuals =
         visits * Eigen::Map<const Vector>(psi.data(), p).dot(coarse.features().space.coordinates(truth));
     detail::RidgeStatistics plain(p);

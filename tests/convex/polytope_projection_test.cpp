@@ -75,8 +75,8 @@ TEST(PolytopeProjection, AgreesWithTheExactSolution) {
         const double decades = seed % 8 < 4 ? 2 : 8;
         const Instance instance = random_instance(seed, {3, 2, 2}, d, d < 5 ? 3 : 2, decades);
         const ProbabilityRows& rows = *instance.parameters.rows();
-        const Matrix normals = Eigen::Map<const Matrix>(rows.tangent.psi.data(), d - 1, rows.entries());
-        const Vector constants = Eigen::Map<const Vector>(rows.tangent.centre.data(), rows.entries());
+        const Matrix normals = Eigen::Map<const Matrix>(rows.psi.data(), d - 1, rows.entries());
+        const Vector constants = Eigen::Map<const Vector>(rows.centre.data(), rows.entries());
         const Vector expected =
             support::exact_projection(normals, constants, instance.coordinates, instance.factor);
         const Projection projection = run(instance);

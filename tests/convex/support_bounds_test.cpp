@@ -181,7 +181,7 @@ double best_in_the_plane(const ParameterSet& parameters, const Ellipsoid& ball, 
     candidates.push_back(ball.centre + shape * (shape.transpose() * f).normalized());
     for (Index i = 0; i < rows.entries(); ++i) {
         const Vector n = rows.normal(i);
-        const double c = rows.tangent.centre[static_cast<std::size_t>(i)];
+        const double c = rows.centre[static_cast<std::size_t>(i)];
         const Vector on = -c / n.squaredNorm() * n, along = (Vector(2) << -n[1], n[0]).finished();
         const Vector u = ball.factor.transpose() * (on - ball.centre) / ball.radius;
         const Vector v = ball.factor.transpose() * along / ball.radius;
@@ -193,8 +193,7 @@ double best_in_the_plane(const ParameterSet& parameters, const Ellipsoid& ball, 
         for (Index j = 0; j < i; ++j) {
             Matrix both(2, 2);
             both << n.transpose(), rows.normal(j).transpose();
-            const Vector right =
-                (Vector(2) << -c, -rows.tangent.centre[static_cast<std::size_t>(j)]).finished();
+            const Vector right = (Vector(2) << -c, -rows.centre[static_cast<std::size_t>(j)]).finished();
             if (std::abs(support::determinant(both)) > 1e-12)
                 candidates.push_back(support::solve(both, right));
         }

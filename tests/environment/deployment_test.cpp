@@ -78,13 +78,14 @@ std::vector<double> transition_law(const MixtureModel& model, const Policy& poli
 }
 
 void expect_law(const Counts& counts, const std::vector<double>& law) {
-    ASSERT_EQ(counts.values().size(), law.size());
+    const std::vector<std::int64_t> all = counts.dense();
+    ASSERT_EQ(all.size(), law.size());
     for (std::size_t i = 0; i < law.size(); ++i) {
         const double mean = static_cast<double>(counts.episodes()) * law[i];
-        ASSERT_LE(std::abs(static_cast<double>(counts.values()[i]) - mean),
+        ASSERT_LE(std::abs(static_cast<double>(all[i]) - mean),
                   allowed(counts.episodes(), std::min(law[i], 1.0)));
         if (law[i] == 0) {
-            ASSERT_EQ(counts.values()[i], 0);
+            ASSERT_EQ(all[i], 0);
         }
     }
 }
@@ -101,9 +102,9 @@ std::vector<std::int64_t> departures(const Counts& counts, Step h) {
 
 std::vector<std::int64_t> arrivals(const Counts& counts, Step h) {
     std::vector<std::int64_t> result(static_cast<std::size_t>(counts.shape().states), 0);
-    for (std::size_t entry = 0; entry < counts.at(h).size(); ++entry) {
-        result[static_cast<std::size_t>(counts.successors().targets()[entry])] += counts.at(h)[entry];
-    }
+    for (const auto& [entry, count] : counts.seen(h))
+        result[static_cast<std::size_t>(counts.successors().targets()[static_cast<std::size_t>(entry)])] +=
+            count;
     return result;
 }
 
@@ -145,7 +146,7 @@ TEST(CountSplitting, TwoEpisodesHaveTheJointLawOfIndependentOnes) {
         });
         std::map<std::vector<std::int64_t>, double> law;
         Counts counts(model.shared_features(), 3);
-        const auto key = [&] { return std::vector(counts.values().begin(), counts.values().end()); };
+        const auto key = [&] { return counts.dense(); };
         for (const auto& [one, p] : paths) {
             for (const auto& [two, q] : paths) {
                 counts.clear();
@@ -191,7 +192,7 @@ TEST(CountSplitting, ACrowdHasTheJointLawOfIndependentEpisodes) {
     for (std::int64_t k = 0; k < deployments; ++k) {
         counts.clear();
         deployer.deploy(policy, crowd * k, crowd, counts);
-        ++seen[{counts.at(0)[1], counts.at(1)[1], counts.at(1)[3]}];
+        ++seen[{counts.count(0, 1), counts.count(1, 1), counts.count(1, 3)}];
     }
     double total = 0;
     for (std::int64_t n = 0; n <= crowd; ++n) {
@@ -218,8 +219,9 @@ TEST(Deployers, NobodyIsLostBetweenSteps) {
                 deployer->deploy(policy, 0, episodes, counts);
                 EXPECT_EQ(counts.episodes(), episodes);
                 for (Step h = 0; h < 5; ++h) {
-                    EXPECT_EQ(std::accumulate(counts.at(h).begin(), counts.at(h).end(), std::int64_t{0}),
-                              episodes);
+                    std::int64_t seen = 0;
+                    for (const SeenEntry& entry : counts.seen(h)) seen += entry.count;
+                    EXPECT_EQ(seen, episodes);
                     if (h < 4) {
                         EXPECT_EQ(arrivals(counts, h), departures(counts, h + 1));
                     }
@@ -308,8 +310,8 @@ TEST(Stepwise, AnImpossibleTransitionIsAContradictionAndEarlierEpisodesStay) {
     Counts counts(features, 3);
     EXPECT_THROW(deployer.deploy(Policy::uniform({2, 1, 3}), 0, 5, counts), ModelContradiction);
     EXPECT_EQ(counts.episodes(), 2);
-    EXPECT_EQ(counts.at(0)[0], 2);
-    EXPECT_EQ(counts.at(1)[0], 2);
+    EXPECT_EQ(counts.count(0, 0), 2);
+    EXPECT_EQ(counts.count(1, 0), 2);
 }
 
 TEST(Deployers, WithNothingToLearnOnlyEpisodesAreCounted) {

@@ -80,7 +80,7 @@ TEST(Contradiction, WhatABatchShowedBeforeAnImpossibleTransitionIsCountedAndTold
         EXPECT_EQ(exploration.explorer().episodes(), leaky_episode + 1);
         for (Step h = 0; h < 3; ++h) {
             std::int64_t seen = 0;
-            for (const std::int64_t count : exploration.counts().at(h)) seen += count;
+            for (const SeenEntry& entry : exploration.counts().seen(h)) seen += entry.count;
             EXPECT_EQ(seen, leaky_episode) << h;
         }
         ASSERT_TRUE(exploration.contradiction());
@@ -108,7 +108,7 @@ TEST(Contradiction, OneWhoGoesOnDespiteAnImpossibleTransitionLosesNoEpisode) {
     EXPECT_EQ(exploration.run(system, {.episodes = 400, .despite_contradiction = true}), Stopped::budget);
     EXPECT_EQ(exploration.counts().episodes(), 400);
     std::int64_t seen = 0;
-    for (const std::int64_t count : exploration.counts().at(0)) seen += count;
+    for (const SeenEntry& entry : exploration.counts().seen(0)) seen += entry.count;
     EXPECT_EQ(seen, 399);
     ASSERT_TRUE(exploration.contradiction());
     EXPECT_EQ(exploration.contradiction()->episodes, leaky_episode + 1);

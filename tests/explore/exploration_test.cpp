@@ -35,7 +35,7 @@ TEST(Exploration, StopsAtTheBudgetWithAllEpisodesCounted) {
     EXPECT_EQ(run.exploration.explorer().episodes(), 5000);
     EXPECT_EQ(run.exploration.counts().episodes(), 5000);
     std::int64_t seen = 0;
-    for (const std::int64_t count : run.exploration.counts().at(0)) seen += count;
+    for (const SeenEntry& entry : run.exploration.counts().seen(0)) seen += entry.count;
     EXPECT_EQ(seen, 5000);
 }
 

@@ -90,8 +90,8 @@ TEST(AttackBernstein, EstimatesThatAreOffByTheMisspecification) {
         const std::int64_t batch = explorer.ask().episodes;
         const auto good = static_cast<std::int64_t>(std::llround(static_cast<double>(batch) * chance));
         Counts counts(features, 2);
-        counts.at(0)[0] = good;
-        counts.at(0)[1] = batch - good;
+        counts.add(0, 0, good);
+        counts.add(0, 1, batch - good);
         counts.add_episodes(batch);
         explorer.tell(counts);
         episodes += batch;

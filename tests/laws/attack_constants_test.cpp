@@ -276,13 +276,13 @@ TEST(AttackConstants, SignedFeaturesNeedNoLawAtTheCentreOfTheirHull) {
     shear(1, 0) = 3;
     const auto features = std::make_shared<const FeatureMap>(support::sheared(plain, shear, 10));
     const TangentFeatures tangent(*features, TangentSpace::of(*features));
-    ASSERT_LT(*std::ranges::min_element(tangent.centre), -0.01);
+    ASSERT_LT(std::ranges::min(tangent.all_centres()), -0.01);
     for (const Index horizon : {1, 2, 3})
         for (const bool homogeneous : {false, true}) {
             Explorer explorer({features, horizon, StartLaw(0), homogeneous}, {.algorithm = "hoeffding"});
             explorer.ask();
             const Knowledge knowledge = explorer.knowledge();
-            for (const double p : knowledge.mixture().model().probabilities(horizon - 1)) EXPECT_GE(p, 0);
+            for (const double p : knowledge.mixture().model().all_probabilities(horizon - 1)) EXPECT_GE(p, 0);
         }
 }
 

@@ -376,8 +376,8 @@ TEST(AttackLikelihood, PredictsEveryBatchWithWeightsThatWereStoredBeforeIt) {
                     double predicted = 0;
                     for (std::size_t i = 0; i < 3; ++i)
                         predicted += weights[set * 3 + i] * task.features->phi(entry)[i];
-                    if (counts.at(h)[at(entry)] > 0)
-                        sums[set] += static_cast<double>(counts.at(h)[at(entry)]) * std::log(predicted);
+                    if (counts.count(h, entry) > 0)
+                        sums[set] += static_cast<double>(counts.count(h, entry)) * std::log(predicted);
                 }
             explorer.tell(counts);
             resumed.tell(counts);

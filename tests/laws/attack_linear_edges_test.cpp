@@ -40,7 +40,7 @@ public:
         for (Index pair = 0; pair < map.pairs(); ++pair)
             for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e)
                 for (Index i = 0; i < d_; ++i) {
-                    const Quad x = static_cast<Quad>(counts.at(0)[at(e)]) * map.phi(pair)[i];
+                    const Quad x = static_cast<Quad>(counts.count(0, e)) * map.phi(pair)[i];
                     moments_[at(i * map.states() + map.targets()[at(e)])] += x;
                     for (Index j = 0; j < d_; ++j) factor_[at(i * d_ + j)] += x * map.phi(pair)[j];
                 }
@@ -105,11 +105,11 @@ Counts shared_visits(const LinearTruth& truth, const std::vector<std::int64_t>& 
             const double p = truth.at(0)(pair, map.targets()[at(e)]);
             const auto count =
                 static_cast<std::int64_t>(std::floor(p * static_cast<double>(visits[at(pair)])));
-            counts.at(0)[at(e)] = count;
+            counts.add(0, e, count);
             rest -= count;
             if (p > truth.at(0)(pair, map.targets()[at(most)])) most = e;
         }
-        counts.at(0)[at(most)] += rest;
+        counts.add(0, most, rest);
     }
     return counts;
 }
@@ -338,7 +338,8 @@ TEST(LinearEdges, RegressingOnValuesOfOlderEpisodesIsNotOptimistic) {
                     for (Index i = 0; i < 4; ++i)
                         log_det += std::log1p(static_cast<double>(counts.visits(h, i)));
                     for (std::size_t next = 0; next < 2; ++next)
-                        mean += static_cast<double>(counts.at(h)[at(2 * pair) + next]) * values[h + 1][next];
+                        mean += static_cast<double>(counts.count(h, 2 * pair + static_cast<Index>(next))) *
+                                values[h + 1][next];
                     const double beta = 2 + 0.5 * std::sqrt(log_det + 2 * std::log(2 * 2 / delta));
                     const double range = 2 - static_cast<double>(h);
                     const double worth = mean / (1 + n) + 2 * range * beta / std::sqrt(1 + n);

@@ -57,7 +57,7 @@ Action act(Who who, const LinearTruth& truth, const Counts& counts, Stream& rand
         double worth = visits;
         if (who == Who::gambler) {
             // Leaves a pair alone as soon as it has led to its first successor more often than it should.
-            const auto first = static_cast<double>(counts.at(h)[at(map.first_entry(pair))]);
+            const auto first = static_cast<double>(counts.count(h, map.first_entry(pair)));
             worth = (first - visits * truth.at(h)(pair, map.targets(pair)[0])) / std::sqrt(visits + 1);
         }
         if (worth < least) least = worth, best = a;

@@ -149,8 +149,7 @@ TEST(RoundingAttack, DeviationsSurviveGramsOfVeryDifferentDirections) {
             const auto add = [&](Index pair, std::int64_t repeats, unsigned subset) {
                 Vector x = Vector::Zero(p);
                 for (Index j = 0; j < 5; ++j)
-                    if ((subset >> j) & 1)
-                        x += Eigen::Map<const Vector>(tangent.psi.data() + (pair * 5 + j) * p, p);
+                    if ((subset >> j) & 1) x += tangent.psi(pair * 5 + j);
                 statistics.add(x.data(), repeats, 0);
                 const LongVector exact = x.cast<Long>();
                 gram += static_cast<Long>(repeats) * exact * exact.transpose();
@@ -165,7 +164,7 @@ TEST(RoundingAttack, DeviationsSurviveGramsOfVeryDifferentDirections) {
                 LongMatrix generators(p, 5);
                 for (Index j = 0; j < 5; ++j)
                     generators.col(j) = exact.factor.triangularView<Eigen::Lower>().solve(
-                        Eigen::Map<const Vector>(tangent.psi.data() + (pair * 5 + j) * p, p).cast<Long>());
+                        tangent.psi(pair * 5 + j).cast<Long>());
                 const auto needed = static_cast<double>(exact.radius * brute_width(generators));
                 const double given = sets[0].refined_radius() * widths.upper_of(0)[at(pair)];
                 EXPECT_GE(given, needed * (1 - 1e-12)) << rows.what << ", seed " << seed << ", pair " << pair
@@ -190,7 +189,7 @@ TEST(RoundingAttack, TinyDeviationsSurviveDirectionsThatAreUnknown) {
         const ParameterSet parameters = ParameterSet::of(*features);
         const TangentFeatures tangent(*features, parameters.space());
         detail::RidgeStatistics statistics(p);
-        const Eigen::Map<const Vector> x(tangent.psi.data(), p);
+        const Vector x = tangent.psi(0);
         statistics.add(x.data(), 100'000'000'000, 0);
         const LongMatrix gram = 1e11L * x.cast<Long>() * x.transpose().cast<Long>();
         const ExactSet exact(gram, LongVector::Zero(p), 0.1L, parameters.space().basis);

@@ -172,8 +172,8 @@ TEST(AttackWeighted, SetsHoldWhenDirectionsAreKnownVeryDifferently) {
             detail::WeightedStatistics weighted(coarse.dimension(), features->pairs());
             for (const Index pair : {0, 1}) {
                 const Index entry = features->first_entry(pair), p = coarse.dimension();
-                const std::span<const double> psi(coarse.features().psi.data() + entry * p,
-                                                  static_cast<std::size_t>(p));
+                const Vector feature = coarse.features().psi(entry);
+                const std::span<const double> psi(feature.data(), static_cast<std::size_t>(p));
                 const std::int64_t visits = pair == 0 ? many : 10;
                 // Of the noise one standard deviation either way.
                 const double chance = Eigen::Map<const Vector>(features->phi(entry).data(), 3).dot(truth);

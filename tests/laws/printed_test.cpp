@@ -315,7 +315,7 @@ TEST(Printed, BaseModelsDividedByTheRootOfTheirNumberGiveTheSameBounds) {
             const std::int64_t some = std::min(deployment.episodes, episodes - one.episodes());
             Counts counts(task.features, task.horizon), same(scaled.features, task.horizon);
             system.deploy(*deployment.policy, one.episodes(), some, counts);
-            std::ranges::copy(counts.values(), same.values().begin());
+            same.take_record(counts.record());
             same.add_episodes(some);
             one.tell(counts);
             other.tell(same);

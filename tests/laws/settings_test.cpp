@@ -94,7 +94,7 @@ void expect_member(const LearnedMixture& learned, std::uint64_t seed) {
     }
     const FeatureMap& features = learned.model().features();
     for (Step h = 0; h + 1 < learned.shape().horizon; ++h) {
-        const auto law = learned.model().probabilities(h);
+        const auto law = learned.model().all_probabilities(h);
         const SupportFunction support = learned.set(h).support_function();
         for (Index e = 0; e < features.entries(); ++e) {
             const Interval range = learned.set(h).range(features.phi(e));

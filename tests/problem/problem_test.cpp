@@ -79,9 +79,9 @@ TEST(Problem, TrueModelMixesTheBaseModelsStepByStep) {
     EXPECT_EQ(model.shape(), (Shape{2, 1, 3}));
     EXPECT_EQ(model.weights().rows(), 3);
     // Moving from state 0 to state 1: 0.25 at step 0, the mean 0.5 at step 1, 0.75 at step 2.
-    EXPECT_DOUBLE_EQ(model.probabilities(0)[1], 0.25);
-    EXPECT_DOUBLE_EQ(model.probabilities(1)[1], 0.5);
-    EXPECT_DOUBLE_EQ(model.probabilities(2)[1], 0.75);
+    EXPECT_DOUBLE_EQ(model.all_probabilities(0)[1], 0.25);
+    EXPECT_DOUBLE_EQ(model.all_probabilities(1)[1], 0.5);
+    EXPECT_DOUBLE_EQ(model.all_probabilities(2)[1], 0.75);
 }
 
 TEST(Problem, HomogeneousTruthHasOneRow) {
@@ -89,7 +89,7 @@ TEST(Problem, HomogeneousTruthHasOneRow) {
     parts.homogeneous = true;
     parts.truth = Matrix::Constant(1, 2, 0.5);
     const Problem problem(parts);
-    EXPECT_DOUBLE_EQ(problem.true_model().probabilities(2)[1], 0.5);
+    EXPECT_DOUBLE_EQ(problem.true_model().all_probabilities(2)[1], 0.5);
     parts.truth = Matrix::Constant(3, 2, 0.5);
     EXPECT_THROW(Problem{parts}, InvalidArgument);
 }

@@ -23,7 +23,9 @@ inline RunOptions sample_options() {
 inline RunCheckpoint sample_checkpoint(const Problem& problem, std::int64_t episodes) {
     RunCheckpoint checkpoint{{}, Counts(problem.shared_successors(), problem.shape().horizon)};
     std::int64_t next = episodes;
-    for (std::int64_t& count : checkpoint.counts.values()) count = next++;
+    for (Step h = 0; h < problem.shape().learned_steps(); ++h)
+        for (Index e = 0; e < checkpoint.counts.successors().entries(); ++e)
+            checkpoint.counts.add(h, e, next++);
     checkpoint.counts.add_episodes(episodes);
     checkpoint.memory.integers["episodes"] = {episodes};
     checkpoint.memory.integers["extremes"] = {std::numeric_limits<std::int64_t>::min(), -1,

@@ -152,9 +152,8 @@ TEST(Run, AResultKeepsItsEvidenceWhenTheRunGoesOn) {
     const Problem problem = make_builtin(garnet);
     detail::RunStore store = detail::RunStore::create(folder / "run", problem, garnet, {});
     RunCheckpoint checkpoint{{}, some_counts(problem, 100)};
-    const auto values = checkpoint.counts.values();
     RunResult result;
-    result.evidence.integers["counts"].assign(values.begin(), values.end());
+    result.evidence.integers["counts"] = checkpoint.counts.record();
     result.evidence.integers["other"] = std::vector<std::int64_t>(100, 7);
     checkpoint.memory.integers["best.other"] = result.evidence.integers["other"];
     store.save(checkpoint, result);

@@ -52,9 +52,13 @@ inline LearnedMixture likelihood_model(const MixtureModel& truth, Stream& random
     const FeatureMap& features = truth.features();
     std::vector<detail::LikelihoodRows> rows;
     for (Index k = 0; k < confidence_sets(truth.shape().horizon, truth.homogeneous()); ++k) {
-        std::vector<std::int64_t> counts;
-        for (const double probability : truth.probabilities(k))
-            counts.push_back(static_cast<std::int64_t>(visits * probability + sample_uniform(random)));
+        std::vector<SeenEntry> counts;
+        Index entry = 0;
+        for (const double probability : truth.all_probabilities(k)) {
+            const auto count = static_cast<std::int64_t>(visits * probability + sample_uniform(random));
+            if (count > 0) counts.push_back({entry, count});
+            ++entry;
+        }
         rows.push_back(detail::likelihood_rows(features, counts));
     }
     std::vector<ConfidenceSet> sets;

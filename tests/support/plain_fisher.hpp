@@ -48,7 +48,8 @@ inline std::vector<double> plain_bonuses(const FeatureMap& features, const Tange
     Matrix scaled;
     for (Index pair = 0; pair < features.pairs(); ++pair) {
         const Index m = features.successors(pair), entry = features.first_entry(pair);
-        scaled = Eigen::Map<const Matrix>(tangent.psi.data() + entry * p, p, m);
+        scaled.resize(p, m);
+        tangent.psi_of_pair(pair, scaled.data());
         for (Index j = 0; j < m; ++j) {
             double predicted = 0;
             const auto phi = features.phi(entry + j);

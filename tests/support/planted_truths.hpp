@@ -104,8 +104,7 @@ inline Vector random_value_feature(Stream& random, const detail::ValueRegression
     const Index p = regression.dimension(), pair = sample_index(random, features.pairs());
     Vector x = Vector::Zero(p);
     for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e)
-        if (sample_index(random, 2) == 0)
-            x += Eigen::Map<const Vector>(regression.features().psi.data() + e * p, p);
+        if (sample_index(random, 2) == 0) x += regression.features().psi(e);
     return x;
 }
 
@@ -149,8 +148,7 @@ inline Laws laws_of(const PlantedTruth& planted) {
     const MixtureModel model(planted.task.features, planted.task.horizon, planted.task.start,
                              planted.weights);
     Laws laws;
-    for (Step h = 0; h < planted.task.horizon; ++h)
-        laws.emplace_back(model.probabilities(h).begin(), model.probabilities(h).end());
+    for (Step h = 0; h < planted.task.horizon; ++h) laws.push_back(model.all_probabilities(h));
     return laws;
 }
 

@@ -60,9 +60,8 @@ private:
 
     void walk(const Policy& policy, Stream& random, Counts& counts) const;
     void split_start(std::int64_t episodes, Stream& random);
-    void split_state(const Policy& policy, Step h, State s, Stream& random, std::span<std::int64_t> counts);
-    void split_pair(Step h, Index pair, std::int64_t episodes, Stream& random,
-                    std::span<std::int64_t> counts);
+    void split_state(const Policy& policy, Step h, State s, Stream& random, Counts& counts);
+    void split_pair(Step h, Index pair, std::int64_t episodes, Stream& random, Counts& counts);
 
     TransitionModel model_;
     std::uint64_t seed_;

@@ -43,8 +43,17 @@ private:
     State successor_;
 };
 
+/// An entry of a map of successors that was seen, and how often.
+struct SeenEntry {
+    Index entry = 0;
+    std::int64_t count = 0;  ///< at least 1
+
+    bool operator==(const SeenEntry&) const = default;
+};
+
 /// How often each (step, state, action, successor) was seen, for steps 0 .. H-2: all that any of our
-/// estimators needs of the data. Arrays are over the entries of a map of successors.
+/// estimators needs of the data. Entries are those of a map of successors; only those that were seen take
+/// memory, since there are never more of them than transitions.
 class Counts {
 public:
     Counts(SharedSuccessors successors, Index horizon);
@@ -60,15 +69,20 @@ public:
     std::int64_t episodes() const noexcept { return episodes_; }
     void add_episodes(std::int64_t episodes) { episodes_ += episodes; }
 
-    /// Counts of every entry at step h < H-1.
-    std::span<const std::int64_t> at(Step h) const noexcept;
-    std::span<std::int64_t> at(Step h) noexcept;
+    /// What was seen at step h < H-1, in the order of the entries. The first call after a change brings them
+    /// into order, so that it must not be made by several threads at once.
+    std::span<const SeenEntry> seen(Step h) const;
+    /// What was seen at all steps together, in the order of the entries.
+    std::vector<SeenEntry> pooled() const;
+    /// How often an entry was seen at step h < H-1.
+    std::int64_t count(Step h, Index entry) const;
     /// Visits of a pair at step h < H-1.
-    std::int64_t visits(Step h, Index pair) const noexcept;
-    /// All counts, step after step.
-    std::span<const std::int64_t> values() const noexcept { return values_; }
-    std::span<std::int64_t> values() noexcept { return values_; }
+    std::int64_t visits(Step h, Index pair) const;
+    /// Transitions counted, of all steps.
+    std::int64_t transitions() const;
 
+    /// Counts an entry of step h < H-1 `times` times more, none if 0.
+    void add(Step h, Index entry, std::int64_t times);
     /// Counts one episode. Throws ModelContradiction naming (step, state, action, successor) if a
     /// transition is in no base model's support; then nothing is counted.
     void add(const Episode& episode);
@@ -78,15 +92,28 @@ public:
     Counts& operator+=(const Counts& other);
     void clear();
 
-    bool operator==(const Counts& other) const {
-        return shape_ == other.shape_ && episodes_ == other.episodes_ && values_ == other.values_;
-    }
+    /// One number an entry, step after step: for those who want them all.
+    std::vector<std::int64_t> dense() const;
+    /// The counts as plain integers, to be stored: as `dense` has them where those are few, otherwise -1 and
+    /// then for all that were seen the position among the dense ones and the count.
+    std::vector<std::int64_t> record() const;
+    /// Takes the place of all counts, but not of the episodes. Throws InvalidArgument unless it is a record
+    /// of such counts, of either kind.
+    void take_record(std::span<const std::int64_t> record);
+
+    bool operator==(const Counts& other) const;
 
 private:
+    /// What was seen at a step: in order, and what came since.
+    struct StepCounts {
+        std::vector<SeenEntry> ordered, recent;
+        void order();
+    };
+
     SharedSuccessors successors_;
     Shape shape_;
     std::int64_t episodes_ = 0;
-    std::vector<std::int64_t> values_;
+    mutable std::vector<StepCounts> steps_;
 };
 
 }  // namespace alidade

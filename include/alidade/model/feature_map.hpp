@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "alidade/model/base_kernel.hpp"
+#include "alidade/model/row_source.hpp"
 #include "alidade/model/successor_map.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -37,6 +39,11 @@ public:
     /// Throws InvalidArgument naming the kernel, state and action of the first bad row and the worst rows.
     static FeatureMap from_base_kernels(Index states, Index actions, std::span<const BaseKernel> kernels);
 
+    /// From a rule, row by row, without tables of base kernels beside the features: the same map as from the
+    /// kernels that the rule makes. Throws InvalidArgument naming the base model, state and action of a bad
+    /// row.
+    static FeatureMap from_rows(const RowSource& rows, Threads threads = {});
+
     /// From signed features; `values` are kept as given.
     static FeatureMap from_features(const SignedFeatures& data);
 
@@ -59,16 +66,23 @@ public:
     /// to sum to one). Base models only.
     BaseKernel base_kernel(Index feature) const;
 
-    bool operator==(const FeatureMap&) const = default;
+    bool operator==(const FeatureMap& other) const;
 
 private:
-    FeatureMap(SuccessorMap successors, Index features, std::vector<double> values)
-        : SuccessorMap(std::move(successors)), features_(features), values_(std::move(values)) {}
+    FeatureMap(SuccessorMap successors, Index features, std::vector<double> values);
+    /// `values` are where `owner` keeps them.
+    FeatureMap(SuccessorMap successors, Index features, std::shared_ptr<const void> owner,
+               std::span<const double> values)
+        : SuccessorMap(std::move(successors)),
+          features_(features),
+          owner_(std::move(owner)),
+          values_(values) {}
 
     Index features_;
     FeatureKind kind_ = FeatureKind::base_models;
     double norm_bound_ = 1;
-    std::vector<double> values_;
+    std::shared_ptr<const void> owner_;  // of the numbers, which copies share
+    std::span<const double> values_;
     std::vector<std::string> names_;
 };
 

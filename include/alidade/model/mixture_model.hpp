@@ -5,13 +5,13 @@
 
 namespace alidade {
 
-/// A transition model that features and weights make: P_h(s'|s,a) = theta_h . phi(s,a,s'). Immutable; the
-/// transition probabilities are computed once.
+/// A transition model that features and weights make: P_h(s'|s,a) = theta_h . phi(s,a,s'). Immutable.
 class MixtureModel : public TransitionModel {
 public:
     /// `weights` has H rows of d numbers, or one row for a time-homogeneous model. Throws InvalidArgument
     /// unless every transition is a distribution, as TransitionModel asks.
-    MixtureModel(SharedFeatures features, Index horizon, StartLaw start, Matrix weights);
+    MixtureModel(SharedFeatures features, Index horizon, StartLaw start, Matrix weights,
+                 Probabilities probabilities = Probabilities::by_size);
 
     const FeatureMap& features() const noexcept { return *features_; }
     const SharedFeatures& shared_features() const noexcept { return features_; }

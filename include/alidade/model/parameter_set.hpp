@@ -20,7 +20,9 @@ enum class ParameterSetKind {
 /// What makes weights of general features a transition law beyond the affine hull: for every entry,
 /// psi . zeta + centre >= 0, the probability of that successor.
 struct ProbabilityRows {
-    TangentFeatures tangent;
+    TangentSpace space;
+    std::vector<double> psi;     ///< p numbers for each entry, contiguous
+    std::vector<double> centre;  ///< theta_0 . phi, one number for each entry
     Index actions = 0;
     std::vector<std::int64_t> offsets;  ///< S*A+1 positions into `targets`, as in the feature map
     std::vector<std::int32_t> targets;  ///< next state of every entry

@@ -29,6 +29,8 @@ public:
     Index first_entry(Index pair) const noexcept { return offsets_[static_cast<std::size_t>(pair)]; }
     Index successors(Index pair) const noexcept { return first_entry(pair + 1) - first_entry(pair); }
     Index max_successors() const noexcept { return max_successors_; }
+    /// The pair that an entry is of.
+    Index pair_of(Index entry) const noexcept;
     /// Next state of every entry.
     std::span<const std::int32_t> targets() const noexcept { return targets_; }
     /// Next states of one pair, ascending.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numbers>
 #include <span>
@@ -56,25 +55,23 @@ Predicted predicted(const FeatureMap& features, Index entry, const Vector& weigh
     return {sum, std::log(product(phi, weights, exponent)) - exponent * std::numbers::ln2};
 }
 
-/// ln KT - sum n ln(theta~ . f) of one pair.
-void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64_t> counts,
-              const Vector& weights, std::optional<Step> step, Tally& tally) {
-    const Index first = features.first_entry(pair), m = features.successors(pair);
+/// ln KT - sum n ln(theta~ . f) of one pair, of which `here` was seen.
+void add_pair(const FeatureMap& features, Index pair, std::span<const SeenEntry> here, const Vector& weights,
+              std::optional<Step> step, Tally& tally) {
+    const Index m = features.successors(pair);
     std::int64_t visits = 0;
-    for (Index j = 0; j < m; ++j) visits += counts[at(first + j)];
+    for (const SeenEntry& one : here) visits += one.count;
     // With one successor both predictors give it probability 1.
-    if (visits == 0 || m == 1) return;
+    if (m == 1) return;
     const double half = static_cast<double>(m) / 2, n = static_cast<double>(visits);
     LogSum sum;
     sum.add(detail::log_gamma(half));
     sum.add(-detail::log_gamma(n + half));
     Misfit misfit{step, pair / features.actions(), pair % features.actions(), 0, visits};
     double surplus = -std::numeric_limits<double>::infinity();
-    for (Index j = 0; j < m; ++j) {
-        const std::int64_t count = counts[at(first + j)];
-        if (count == 0) continue;
+    for (const auto& [entry, count] : here) {
         const auto seen = static_cast<double>(count);
-        const auto [probability, logarithm] = predicted(features, first + j, weights);
+        const auto [probability, logarithm] = predicted(features, entry, weights);
         sum.add(detail::log_gamma(seen + 0.5));
         sum.add(-detail::log_gamma(0.5));
         sum.add(-seen * logarithm);
@@ -84,7 +81,7 @@ void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64
                                                           : seen * (std::log(seen / n) - logarithm);
         if (excess <= surplus) continue;
         surplus = excess;
-        misfit.successor = features.targets(pair)[at(j)];
+        misfit.successor = features.targets()[at(entry)];
         misfit.seen = count;
         misfit.expected = n * probability;
     }
@@ -94,10 +91,15 @@ void add_pair(const FeatureMap& features, Index pair, std::span<const std::int64
     if (!tally.worst || misfit.log_evidence > tally.worst->log_evidence) tally.worst = misfit;
 }
 
-void add_pairs(const FeatureMap& features, std::span<const std::int64_t> counts, const Vector& weights,
+void add_pairs(const FeatureMap& features, std::span<const SeenEntry> seen, const Vector& weights,
                std::optional<Step> step, Tally& tally) {
-    for (Index pair = 0; pair < features.pairs(); ++pair)
-        add_pair(features, pair, counts, weights, step, tally);
+    while (!seen.empty()) {
+        const Index pair = features.pair_of(seen.front().entry);
+        std::size_t here = 1;
+        while (here < seen.size() && seen[here].entry < features.first_entry(pair + 1)) ++here;
+        add_pair(features, pair, seen.first(here), weights, step, tally);
+        seen = seen.subspan(here);
+    }
 }
 
 /// ln E, at most: rounding must not make evidence.
@@ -120,13 +122,10 @@ void take_worst(const std::optional<Misfit>& candidate, std::optional<Misfit>& w
 
 void check_pooled(const FeatureMap& features, const Counts& counts, const detail::LikelihoodFit& fit,
                   ModelFit& result) {
-    std::vector<std::int64_t> pooled(at(features.entries()), 0);
     Tally apart, together;
-    for (Step h = 0; h < counts.shape().learned_steps(); ++h) {
-        add_pairs(features, counts.at(h), fit.weights, h, apart);
-        std::ranges::transform(pooled, counts.at(h), pooled.begin(), std::plus<>());
-    }
-    add_pairs(features, pooled, fit.weights, std::nullopt, together);
+    for (Step h = 0; h < counts.shape().learned_steps(); ++h)
+        add_pairs(features, counts.seen(h), fit.weights, h, apart);
+    add_pairs(features, counts.pooled(), fit.weights, std::nullopt, together);
     const double one = log_evidence(apart, fit), other = log_evidence(together, fit);
     result.sets.push_back(log_mean(one, other));
     take_worst(one > other ? apart.worst : together.worst, result.worst);
@@ -149,7 +148,7 @@ ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homo
         }
         Tally tally;
         const auto step = static_cast<Step>(k);
-        add_pairs(features, counts.at(step), fit.weights, step, tally);
+        add_pairs(features, counts.seen(step), fit.weights, step, tally);
         result.sets.push_back(log_evidence(tally, fit));
         take_worst(tally.worst, result.worst);
     }

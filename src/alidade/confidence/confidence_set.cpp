@@ -305,8 +305,8 @@ WidthBracket ConfidenceSet::width(const FeatureMap& map, const TangentFeatures& 
     const Index first = map.first_entry(pair), m = map.successors(pair);
     std::vector<double> generators(static_cast<std::size_t>(m * p));
     for (Index j = 0; j < m; ++j)
-        Eigen::Map<Vector>(generators.data() + j * p, p) = parts_->estimate.inverse_factor.lazyProduct(
-            Eigen::Map<const Vector>(tangent.psi.data() + (first + j) * p, p));
+        Eigen::Map<Vector>(generators.data() + j * p, p) =
+            parts_->estimate.inverse_factor.lazyProduct(tangent.psi(first + j));
     std::vector<std::uint8_t> witness(static_cast<std::size_t>(m), 0);
     WidthBracket bracket = Width(options).bracket({generators, p, m}, witness);
     // TV <= radius times width, and at most 1 [docs/algorithms/hoeffding.md, Total variation].

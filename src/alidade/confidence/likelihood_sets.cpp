@@ -187,14 +187,11 @@ std::vector<LikelihoodRows> likelihood_rows(const FeatureMap& features, const Co
     const Index steps = counts.shape().learned_steps();
     std::vector<LikelihoodRows> result;
     if (!homogeneous) {
-        for (Step h = 0; h < steps; ++h) result.push_back(likelihood_rows(features, counts.at(h)));
+        for (Step h = 0; h < steps; ++h) result.push_back(likelihood_rows(features, counts.seen(h)));
         return result;
     }
     if (steps == 0) return result;
-    std::vector<std::int64_t> pooled(at(features.entries()), 0);
-    for (Step h = 0; h < steps; ++h)
-        std::ranges::transform(pooled, counts.at(h), pooled.begin(), std::plus<>());
-    result.push_back(likelihood_rows(features, pooled));
+    result.push_back(likelihood_rows(features, counts.pooled()));
     return result;
 }
 

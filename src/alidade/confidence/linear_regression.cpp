@@ -123,9 +123,9 @@ LinearRegression::LinearRegression(Task task, double delta) : task_(std::move(ta
 void LinearRegression::require_reachable(const Counts& counts) const {
     const Index actions = task_.linear->actions();
     for (Step h = 0; h + 1 < task_.horizon; ++h)
-        for (Index pair = 0; pair < task_.linear->pairs(); ++pair) {
-            const State state = pair / actions;
-            if (reachable_[at(h)][at(state)] || counts.visits(h, pair) == 0) continue;
+        for (const SeenEntry& seen : counts.seen(h)) {
+            const State state = task_.linear->pair_of(seen.entry) / actions;
+            if (reachable_[at(h)][at(state)]) continue;
             throw ModelContradiction(fmt::format(
                 "step {}: state {} was seen, to which the problem's start and successors do not lead", h,
                 state));

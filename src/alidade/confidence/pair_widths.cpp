@@ -24,13 +24,15 @@ PairWidths::PairWidths(const FeatureMap& features, const TangentFeatures& tangen
     : features_(features),
       tangent_(tangent),
       oracle_(options),
+      psi_(at(features.max_successors() * tangent.space.dimension())),
       generators_(at((features.max_successors() + 1) * tangent.space.dimension())),
       witness_(at(features.max_successors() + 1)),
       start_(at(features.max_successors())) {}
 
 WidthBracket PairWidths::bracket(Index pair, const Matrix& inverse_factor, std::span<std::uint8_t> witness) {
     const Index p = tangent_.space.dimension(), m = features_.successors(pair);
-    whiten(tangent_.psi.data() + features_.first_entry(pair) * p, m, inverse_factor, generators_.data());
+    tangent_.psi_of_pair(pair, psi_.data());
+    whiten(psi_.data(), m, inverse_factor, generators_.data());
     if (tangent_.centred()) return oracle_.bracket({std::span(generators_).first(at(m * p)), p, m}, witness);
     return with_minus_the_sum(m, witness);
 }
@@ -38,7 +40,8 @@ WidthBracket PairWidths::bracket(Index pair, const Matrix& inverse_factor, std::
 double PairWidths::within(Index pair, const Matrix& inverse_factor, std::span<const double> most) {
     const Index p = tangent_.space.dimension(), first = features_.first_entry(pair),
                 m = features_.successors(pair);
-    whiten(tangent_.psi.data() + first * p, m, inverse_factor, generators_.data());
+    tangent_.psi_of_pair(pair, psi_.data());
+    whiten(psi_.data(), m, inverse_factor, generators_.data());
     for (Index j = 0; j < m; ++j) {
         const double scale = most[at(features_.targets()[at(first + j)])];
         for (Index i = 0; i < p; ++i) generators_[at(j * p + i)] *= scale;

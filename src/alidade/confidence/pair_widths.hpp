@@ -28,7 +28,7 @@ private:
     const FeatureMap& features_;
     const TangentFeatures& tangent_;
     Width oracle_;
-    std::vector<double> generators_;
+    std::vector<double> psi_, generators_;
     std::vector<std::uint8_t> witness_, start_;
 };
 

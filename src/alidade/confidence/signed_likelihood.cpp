@@ -188,7 +188,7 @@ std::vector<std::vector<double>> entry_counts(const Task& task, const Counts& co
                                             std::vector<double>(at(task.features->entries()), 0.0));
     for (Step h = 0; h < steps; ++h) {
         std::vector<double>& set = result[at(task.homogeneous ? 0 : h)];
-        for (std::size_t e = 0; e < set.size(); ++e) set[e] += static_cast<double>(counts.at(h)[e]);
+        for (const auto& [entry, count] : counts.seen(h)) set[at(entry)] += static_cast<double>(count);
     }
     return result;
 }

@@ -37,12 +37,14 @@ double regularisation_of(const ParameterSet& parameters, const FeatureMap& featu
 }  // namespace
 
 double largest_feature(const FeatureMap& features, const TangentFeatures& tangent) {
-    const Index p = tangent.space.dimension();
+    Vector psi(tangent.space.dimension());
     double largest = 0;
     for (Index pair = 0; pair < features.pairs(); ++pair) {
         double sum = 0;
-        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e)
-            sum += Eigen::Map<const Vector>(tangent.psi.data() + e * p, p).norm();
+        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+            tangent.psi(e, psi.data());
+            sum += psi.norm();
+        }
         largest = std::max(largest, tangent.centred() ? sum / 2 : sum);
     }
     return largest;

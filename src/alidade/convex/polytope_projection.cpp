@@ -131,7 +131,7 @@ private:
         nearest_.reserve(nearest_.constraints() + static_cast<Index>(violated_.size()));
         Vector normal;
         for (const auto& [slack, entry] : violated_) {
-            const double centre = rows_.tangent.centre[static_cast<std::size_t>(entry)];
+            const double centre = rows_.centre[static_cast<std::size_t>(entry)];
             // The largest probability that any point of the norm ball gives to the entry.
             if (rows_.normal(entry).norm() * radius_ + centre < -1e-13) nothing_is_well_defined(entry, {});
             normal = rows_.normal(entry);
@@ -156,13 +156,13 @@ private:
     bool is_contradiction() const {
         const Index offender = cuts_[static_cast<std::size_t>(nearest_.offender())];
         Vector normal = rows_.normal(offender);
-        double constant = rows_.tangent.centre[static_cast<std::size_t>(offender)];
+        double constant = rows_.centre[static_cast<std::size_t>(offender)];
         double size = std::abs(constant) + normal.norm() * radius_;
         const auto weights = nearest_.certificate();
         for (std::size_t j = 0; j < weights.size(); ++j) {
             const double weight = std::max(0.0, weights[j]);
             const Index entry = cuts_[static_cast<std::size_t>(nearest_.active_set()[j])];
-            const double centre = rows_.tangent.centre[static_cast<std::size_t>(entry)];
+            const double centre = rows_.centre[static_cast<std::size_t>(entry)];
             normal += weight * rows_.normal(entry);
             constant += weight * centre;
             size += weight * (std::abs(centre) + rows_.normal(entry).norm() * radius_);
@@ -186,8 +186,8 @@ private:
             double most = 0;
             for (std::size_t j = 0; j < active.size(); ++j) {
                 const Index entry = cuts_[static_cast<std::size_t>(active[j])];
-                missing[j] = -(rows_.normal(entry).dot(point_) +
-                               rows_.tangent.centre[static_cast<std::size_t>(entry)]);
+                missing[j] =
+                    -(rows_.normal(entry).dot(point_) + rows_.centre[static_cast<std::size_t>(entry)]);
                 most = std::max(most, std::abs(missing[j]));
             }
             if (most <= 4 * epsilon) return;

@@ -173,8 +173,7 @@ double SupportFunction::dual_value(const Goal& goal, std::span<const Vector> par
         // The inequality is >= 0 for members, so adding a multiple >= 0 of it raises what is maximised.
         sum += weight * at_origin;
         size += weight * std::abs(at_origin);
-        tail +=
-            weight * (normal.norm() * extent_ + std::abs(parameters_.rows()->tangent.centre[at(cuts[c])]));
+        tail += weight * (normal.norm() * extent_ + std::abs(parameters_.rows()->centre[at(cuts[c])]));
     }
     Vector rest(p);
     for (Index i = 0; i < p; ++i) rest[i] = left[at(i)].value();

@@ -26,7 +26,7 @@ void SupportFunction::move_origin(const Vector& origin) {
     if (!rows) return;
     row_values_.resize(rows->entries());
     for (Index entry = 0; entry < rows->entries(); ++entry) {
-        detail::AccurateSum sum(rows->tangent.centre[at(entry)]);
+        detail::AccurateSum sum(rows->centre[at(entry)]);
         for (Index k = 0; k < p; ++k) sum.add_product(rows->normal(entry)[k], origin[k]);
         row_values_[entry] = sum.value();
     }
@@ -46,7 +46,7 @@ double SupportFunction::half_width(const Vector& normal) const {
 double SupportFunction::leeway(Index entry) const {
     if (leeway_ == 0) return 0;
     const ProbabilityRows& rows = *parameters_.rows();
-    return leeway_ * (rows.normal(entry).norm() * extent_ + std::abs(rows.tangent.centre[at(entry)]));
+    return leeway_ * (rows.normal(entry).norm() * extent_ + std::abs(rows.centre[at(entry)]));
 }
 
 /// The simplex's inequalities are all there and hold strictly; those of a polytope are cuts, and loosened

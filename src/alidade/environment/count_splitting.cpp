@@ -44,10 +44,9 @@ void CountSplittingDeployer::deploy(const Policy& policy, std::int64_t first_epi
 
     split_start(episodes, start);
     for (Step h = 0; h < shape.learned_steps(); ++h) {
-        const auto step_counts = counts.at(h);
         for (const std::int32_t s : here_.occupied) {
             Stream random = stream_of(h * shape.states + s);
-            split_state(policy, h, s, random, step_counts);
+            split_state(policy, h, s, random, counts);
             here_.episodes[static_cast<std::size_t>(s)] = 0;
         }
         here_.occupied.clear();
@@ -63,10 +62,9 @@ void CountSplittingDeployer::walk(const Policy& policy, Stream& random, Counts& 
     State state = detail::sample_start(random, model_.start(), start_weights_);
     for (Step h = 0; h < shape.learned_steps(); ++h) {
         const Action action = detail::sample_action(random, policy, h, state);
-        const auto entry =
-            static_cast<std::size_t>(detail::sample_entry(random, model_, h, shape.pair(state, action)));
-        ++counts.at(h)[entry];
-        state = model_.successors().targets()[entry];
+        const Index entry = detail::sample_entry(random, model_, h, shape.pair(state, action));
+        counts.add(h, entry, 1);
+        state = model_.successors().targets()[static_cast<std::size_t>(entry)];
     }
 }
 
@@ -84,7 +82,7 @@ void CountSplittingDeployer::split_start(std::int64_t episodes, Stream& random) 
 }
 
 void CountSplittingDeployer::split_state(const Policy& policy, Step h, State s, Stream& random,
-                                         std::span<std::int64_t> counts) {
+                                         Counts& counts) {
     const Shape& shape = model_.shape();
     const std::int64_t episodes = here_.episodes[static_cast<std::size_t>(s)];
     if (policy.is_deterministic()) {
@@ -99,17 +97,16 @@ void CountSplittingDeployer::split_state(const Policy& policy, Step h, State s, 
 }
 
 void CountSplittingDeployer::split_pair(Step h, Index pair, std::int64_t episodes, Stream& random,
-                                        std::span<std::int64_t> counts) {
+                                        Counts& counts) {
     const SuccessorMap& successors = model_.successors();
     const auto law = model_.probabilities(h, pair);
     const auto first = static_cast<std::size_t>(successors.first_entry(pair));
     const std::int32_t* const targets = successors.targets().data() + first;
-    std::int64_t* const entries = counts.data() + first;
     const auto cells = std::span(cells_).first(law.size());
     detail::split(random, episodes, law, cells);
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i] == 0) continue;
-        entries[i] += cells[i];
+        counts.add(h, static_cast<Index>(first + i), cells[i]);
         next_.arrive(targets[i], cells[i]);
     }
 }

@@ -7,32 +7,20 @@ namespace alidade::detail {
 
 namespace {
 
-/// Visits of every entry at the steps first .. last-1.
-std::vector<std::int64_t> visits_of(const Counts& counts, Step first, Step last) {
-    const auto begin = counts.at(first);
-    std::vector<std::int64_t> visits(begin.begin(), begin.end());
-    for (Step h = first + 1; h < last; ++h) {
-        const auto seen = counts.at(h);
-        for (std::size_t e = 0; e < visits.size(); ++e) visits[e] += seen[e];
-    }
-    return visits;
-}
-
-LinearStatistics statistics_of(const PairFeatures& features, const std::vector<std::int64_t>& visits) {
+LinearStatistics statistics_of(const PairFeatures& features, std::span<const SeenEntry> seen) {
     const Index d = features.features();
     LinearStatistics result{RidgeStatistics(d), Matrix::Zero(d, features.states())};
     const auto targets = features.targets();
     Index terms = 0;
     double of_gram = 0;
-    for (Index pair = 0; pair < features.pairs(); ++pair) {
+    for (auto next = seen.begin(); next != seen.end();) {
+        const Index pair = features.pair_of(next->entry);
         const auto phi = features.phi(pair);
         std::int64_t here = 0;
-        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
-            if (visits[at(e)] == 0) continue;
-            here += visits[at(e)];
-            result.arrivals.col(targets[at(e)]) += static_cast<double>(visits[at(e)]) * phi;
+        for (; next != seen.end() && next->entry < features.first_entry(pair + 1); ++next) {
+            here += next->count;
+            result.arrivals.col(targets[at(next->entry)]) += static_cast<double>(next->count) * phi;
         }
-        if (here == 0) continue;
         result.rows.add(phi.data(), here, 0);
         result.size += static_cast<double>(here) * phi.norm();
         of_gram += static_cast<double>(here) * phi.squaredNorm() + result.rows.gram.trace();
@@ -52,9 +40,11 @@ std::vector<LinearStatistics> linear_statistics(const PairFeatures& features, co
     const Step steps = counts.shape().learned_steps();
     std::vector<LinearStatistics> all;
     if (steps == 0) return all;
-    const Step each = homogeneous ? steps : 1;
-    for (Step h = 0; h < steps; h += each)
-        all.push_back(statistics_of(features, visits_of(counts, h, h + each)));
+    if (homogeneous) {
+        all.push_back(statistics_of(features, counts.pooled()));
+        return all;
+    }
+    for (Step h = 0; h < steps; ++h) all.push_back(statistics_of(features, counts.seen(h)));
     return all;
 }
 

@@ -101,25 +101,23 @@ void measure(const LikelihoodRows& rows, LikelihoodFit& fit) {
 
 }  // namespace
 
-LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const std::int64_t> counts) {
+LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const SeenEntry> seen) {
     expects(features.kind() == FeatureKind::base_models,
             "the likelihood of weights needs base models; the problem has general signed features");
-    expects(static_cast<Index>(counts.size()) == features.entries(), "{} counts; must be {} (the entries)",
-            counts.size(), features.entries());
     LikelihoodRows result;
     result.features = features.features();
-    for (Index entry = 0; entry < features.entries(); ++entry) {
-        const std::int64_t seen = counts[at(entry)];
-        if (seen == 0) continue;
-        expects(seen > 0, "count {} of entry {}; must not be negative", seen, entry);
-        result.observations += static_cast<double>(seen);
+    for (const auto& [entry, count] : seen) {
+        expects(entry >= 0 && entry < features.entries() && count > 0,
+                "count {} of entry {}; must be positive, and of an entry below {}", count, entry,
+                features.entries());
+        result.observations += static_cast<double>(count);
         const auto f = features.phi(entry);
         if (std::ranges::all_of(f, [&](double value) { return value == f[0]; })) continue;
         const double largest = std::ranges::max(f);
         const int exponent = largest > 0 && largest < 1e-60 ? -std::ilogb(largest) : 0;
         for (const double value : f)
             result.rows.push_back(exponent == 0 ? value : std::ldexp(value, exponent));
-        result.counts.push_back(static_cast<double>(seen));
+        result.counts.push_back(static_cast<double>(count));
     }
     return result;
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "alidade/model/counts.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/types.hpp"
 
@@ -22,10 +23,10 @@ struct LikelihoodRows {
     const double* row(Index k) const noexcept { return rows.data() + k * features; }
 };
 
-/// Collects the entries that were seen; `counts` has a number for every entry of the feature map. Rows in
-/// which all base models agree tell nothing and are left out, but count as observations. Rows below 1e-60 are
+/// Collects the entries that were seen, which are entries of the feature map, ascending. Rows in which all
+/// base models agree tell nothing and are left out, but count as observations. Rows below 1e-60 are
 /// multiplied by a power of two, so that no square or reciprocal of them leaves the range of numbers.
-LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const std::int64_t> counts);
+LikelihoodRows likelihood_rows(const FeatureMap& features, std::span<const SeenEntry> seen);
 
 /// Weights and what they leave to be desired.
 struct LikelihoodFit {

@@ -51,12 +51,15 @@ Policy FisherBehaviour::choose() {
         const auto range = static_cast<double>(shape().steps_after(h));
         const FisherPass::Chunk chunk{shape().pair(first, 0), shape().pair(last, 0)};
         // Pooled steps share metric and model, and so their bonuses.
-        if (h == last_learned || !homogeneous)
-            pass_->bonuses({&weights, &factors[set], bonus_, allowance}, chunk, scratch, bonus);
         const std::span next(values.data() + (h + 1) * states, at(states));
         // `sqrt` is a total variation, which costs the range of what follows; the others are information, not
         // reward.
-        pass_->backup(weights, clipped ? range : 1.0, bonus, next, chunk, scratch, worth);
+        const double scale = clipped ? range : 1.0;
+        if (h == last_learned || !homogeneous)
+            pass_->bonuses_and_backup({&weights, &factors[set], bonus_, allowance}, scale, next, chunk,
+                                      scratch, bonus, worth);
+        else
+            pass_->backup(weights, scale, bonus, next, chunk, scratch, worth);
         for (State s = first; s < last; ++s) {
             const Action chosen = choose(worth.data() + shape().pair(s, 0), h, s);
             // Nothing is clipped but the value that is passed on, which no error can exceed.

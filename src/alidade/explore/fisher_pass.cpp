@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../model/tangent_coordinates.hpp"
+
 namespace alidade::detail {
 
 namespace {
@@ -50,34 +52,6 @@ struct WeightedTerm {
     const Number* x;
     ALIDADE_INLINE Number operator()(Index i) const { return weights[i] * x[i]; }
 };
-
-/// term(0) + .. + term(count-1), as four sums side by side and the rest after them. It is the order in which
-/// Eigen adds on x86-64, and keeps the bytes of runs what they were when Eigen did this.
-template <class Number, class Term>
-ALIDADE_INLINE Number sum_of(Index count, const Term& term) {
-    if (count == 0) return Number{};
-    if (count == 1) return term(0);
-    Number even = term(0), odd = term(1);
-    const Index twos = count / 2 * 2, fours = count / 4 * 4;
-    if (twos > 2) {
-        Number even_beside = term(2), odd_beside = term(3);
-        for (Index i = 4; i < fours; i += 4) {
-            even += term(i);
-            odd += term(i + 1);
-            even_beside += term(i + 2);
-            odd_beside += term(i + 3);
-        }
-        even += even_beside;
-        odd += odd_beside;
-        if (twos > fours) {
-            even += term(fours);
-            odd += term(fours + 1);
-        }
-    }
-    Number total = even + odd;
-    if (count > twos) total += term(twos);
-    return total;
-}
 
 /// x <- factor^-1 x, four rows at a time: within them column by column, then their sums from the rows below.
 template <class Number>
@@ -311,76 +285,110 @@ FisherKernels kernels_of([[maybe_unused]] LaneWidth width) {
 
 }  // namespace
 
-FisherPass::FisherPass(const FeatureMap& features, const TangentFeatures& tangent)
+FisherPass::FisherPass(const FeatureMap& features, const TangentFeatures& tangent, KeptTiles kept)
     : features_(features.features()),
       dimension_(tangent.space.dimension()),
       pairs_(features.pairs()),
-      blocks_(features) {
-    const Index d = features_, p = dimension_;
-    const Index slots = blocks_.slots();
-    phi_.assign(at(slots * d * lanes), 0.0);
-    psi_.assign(at(slots * p * lanes), 0.0);
-    target_.assign(at(slots * lanes), 0);
-    for (Index pair = 0; pair < pairs_; ++pair)
-        for (Index j = 0; j < features.successors(pair); ++j) {
-            const Index slot = blocks_.slot(pair, j), lane = pair % lanes;
-            const Index entry = features.first_entry(pair) + j;
-            for (Index i = 0; i < d; ++i)
-                phi_[at((slot * d + i) * lanes + lane)] = features.values()[at(entry * d + i)];
-            for (Index i = 0; i < p; ++i)
-                psi_[at((slot * p + i) * lanes + lane)] = tangent.psi[at(entry * p + i)];
-            target_[at(slot * lanes + lane)] = features.targets()[at(entry)];
-        }
+      tiles_(features, tangent, TileParts::both, kept) {}
+
+Index FisherPass::own_scratch() const noexcept {
+    const Index p = dimension_, most = tiles_.blocks().most_successors;
+    return std::max(most * p + p * p + 5 * p + 3, most + features_ + 1);
 }
 
 std::vector<double> FisherPass::scratch() const {
-    const Index p = dimension_;
-    const Index for_bonuses = blocks_.most_successors * p + p * p + 4 * p + 2;
     // One number more than is used, to align the others.
-    return std::vector<double>(
-        at((std::max(for_bonuses, blocks_.most_successors + features_ + 1) + 1) * lanes));
+    return std::vector<double>(at((own_scratch() + 1) * lanes) + tiles_.scratch());
 }
+
+namespace {
+
+/// What a chunk's blocks are done with.
+struct FisherWork {
+    const FisherKernels& kernels;
+    const FisherShared& shared;
+    double* own;  // scratch memory
+};
+
+FisherBlock block_of(const Tile& tile) {
+    return {tile.phi, tile.psi, tile.target, tile.successors};
+}
+
+/// The bonuses of `count` lanes.
+void add_bonuses(const FisherWork& work, const Tile& tile, Index count, double* bonus) {
+    const Index p = work.shared.dimension;
+    double* const numbers = work.own;
+    work.kernels.bonus(block_of(tile), work.shared, work.own + (p + 1) * lanes, numbers);
+    for (Index l = 0; l < count; ++l)
+        bonus[l] = work.shared.bonus == FisherBonus::gain ? sum_of_logarithms(numbers + l, p) : numbers[l];
+}
+
+/// The backup of `count` lanes.
+void back_up(const FisherWork& work, const Tile& tile, Index count, double scale, const double* next,
+             const double* bonus, double* values) {
+    double* const expected = work.own;
+    work.kernels.backup(block_of(tile), work.shared.features, work.shared.weights, next, expected + lanes,
+                        expected);
+    for (Index l = 0; l < count; ++l) values[l] = scale * bonus[l] + expected[l];
+}
+
+FisherShared shared_of(const FisherPass::Known& known, Index features, Vector& inverse_diagonal) {
+    const Index p = known.factor->rows();
+    inverse_diagonal.resize(p);
+    for (Index i = 0; i < p; ++i) inverse_diagonal[i] = 1 / (*known.factor)(i, i);
+    return {
+        features,       p, known.weights->data(), known.factor->data(), inverse_diagonal.data(), known.bonus,
+        known.allowance};
+}
+
+Index lanes_of(const FisherPass::Chunk& chunk, Index block) {
+    return std::min(lanes, chunk.last - block * lanes);
+}
+
+}  // namespace
 
 void FisherPass::bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
                          std::span<double> bonus) const {
-    const Index d = features_, p = dimension_;
-    Vector inverse_diagonal(p);
-    for (Index i = 0; i < p; ++i) inverse_diagonal[i] = 1 / (*known.factor)(i, i);
-    const FisherShared shared{d,
-                              p,
-                              known.weights->data(),
-                              known.factor->data(),
-                              inverse_diagonal.data(),
-                              known.bonus,
-                              known.allowance};
+    Vector inverse_diagonal;
+    const FisherShared shared = shared_of(known, features_, inverse_diagonal);
     const FisherKernels kernels = kernels_of(chunk.width);
-    double* const numbers = aligned_lanes(scratch);
-    double* const own = numbers + (p + 1) * lanes;
-    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        const Index start = blocks_.start[at(b)], successors = blocks_.start[at(b + 1)] - start;
-        const FisherBlock block{phi_.data() + start * d * lanes, psi_.data() + start * p * lanes,
-                                target_.data() + start * lanes, successors};
-        kernels.bonus(block, shared, own, numbers);
-        for (Index l = 0; l < std::min(lanes, chunk.last - b * lanes); ++l)
-            bonus[at(b * lanes + l)] =
-                known.bonus == FisherBonus::gain ? sum_of_logarithms(numbers + l, p) : numbers[l];
-    }
+    double* const own = aligned_lanes(scratch);
+    double* const made = own + own_scratch() * lanes;
+    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b)
+        add_bonuses({kernels, shared, own}, tiles_.tile(b, made), lanes_of(chunk, b),
+                    bonus.data() + b * lanes);
 }
 
 void FisherPass::backup(const Vector& weights, double scale, std::span<const double> bonus,
                         std::span<const double> next, const Chunk& chunk, std::span<double> scratch,
                         std::span<double> values) const {
-    const Index d = features_;
+    FisherShared shared{};
+    shared.features = features_;
+    shared.weights = weights.data();
     const FisherKernels kernels = kernels_of(chunk.width);
-    double* const expected = aligned_lanes(scratch);
-    double* const own = expected + lanes;
+    double* const own = aligned_lanes(scratch);
+    double* const made = own + own_scratch() * lanes;
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        const Index start = blocks_.start[at(b)], successors = blocks_.start[at(b + 1)] - start;
-        const FisherBlock block{phi_.data() + start * d * lanes, psi_.data() + start * dimension_ * lanes,
-                                target_.data() + start * lanes, successors};
-        kernels.backup(block, d, weights.data(), next.data(), own, expected);
-        for (Index l = 0; l < std::min(lanes, chunk.last - b * lanes); ++l)
-            values[at(b * lanes + l)] = scale * bonus[at(b * lanes + l)] + expected[l];
+        tiles_.fetch_values(b + 1, next.data());
+        back_up({kernels, shared, own}, tiles_.tile(b, made, TileParts::phi), lanes_of(chunk, b), scale,
+                next.data(), bonus.data() + b * lanes, values.data() + b * lanes);
+    }
+}
+
+void FisherPass::bonuses_and_backup(const Known& known, double scale, std::span<const double> next,
+                                    const Chunk& chunk, std::span<double> scratch, std::span<double> bonus,
+                                    std::span<double> values) const {
+    Vector inverse_diagonal;
+    const FisherShared shared = shared_of(known, features_, inverse_diagonal);
+    const FisherKernels kernels = kernels_of(chunk.width);
+    double* const own = aligned_lanes(scratch);
+    double* const made = own + own_scratch() * lanes;
+    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
+        tiles_.fetch_values(b, next.data());  // the bonuses take long enough
+        const Tile tile = tiles_.tile(b, made);
+        add_bonuses({kernels, shared, own}, tile, lanes_of(chunk, b), bonus.data() + b * lanes);
+        back_up({kernels, shared, own}, tile, lanes_of(chunk, b), scale, next.data(),
+                bonus.data() + b * lanes, values.data() + b * lanes);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "../model/lane_blocks.hpp"
+#include "../model/lane_tiles.hpp"
 #include "../model/lanes.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -14,12 +14,12 @@
 namespace alidade::detail {
 
 /// The inner loop of planning by Fisher information [likelihood §5]: for every pair, what one more visit
-/// would tell, and the backup. Pairs are taken eight at a time, one SIMD lane a pair, layout
-/// [block][successor][coordinate][lane]. A lane never sees another, and nothing is fused or reordered, so
-/// every instruction set gives the same bits.
+/// would tell, and the backup. Pairs are taken eight at a time, one SIMD lane a pair, in tiles. A lane never
+/// sees another, and nothing is fused or reordered, so every instruction set gives the same bits.
 class FisherPass {
 public:
-    FisherPass(const FeatureMap& features, const TangentFeatures& tangent);
+    FisherPass(const FeatureMap& features, const TangentFeatures& tangent,
+               KeptTiles kept = KeptTiles::by_size);
 
     /// What is known of the weights of a step.
     struct Known {
@@ -49,12 +49,16 @@ public:
                 std::span<const double> next, const Chunk& chunk, std::span<double> scratch,
                 std::span<double> values) const;
 
+    /// Both in one pass over the features, with the same bits.
+    void bonuses_and_backup(const Known& known, double scale, std::span<const double> next,
+                            const Chunk& chunk, std::span<double> scratch, std::span<double> bonus,
+                            std::span<double> values) const;
+
 private:
+    Index own_scratch() const noexcept;
+
     Index features_, dimension_, pairs_;
-    LaneBlocks blocks_;
-    std::vector<double> phi_;           // [slot][feature][lane]; zero where a pair has no such successor
-    std::vector<double> psi_;           // [slot][coordinate][lane]
-    std::vector<std::int32_t> target_;  // [slot][lane]
+    LaneTiles tiles_;
 };
 
 }  // namespace alidade::detail

@@ -13,6 +13,7 @@ JointValues::JointValues(const JointProblem& problem, JointPoint point, double s
       features_(*problem.task.features),
       shape_(problem.task.shape()),
       p_(problem.coordinates->space.dimension()),
+      psi_(problem.coordinates->all_psi()),
       point_(std::move(point)),
       scale_(scale),
       robust_(robust),
@@ -59,7 +60,7 @@ void JointValues::feature_of(Index pair, std::span<const double> value) {
     feature_.setZero();
     double* const sum = feature_.data();
     const std::int32_t* targets = features_.targets().data();
-    const double* psi = problem_.coordinates->psi.data();
+    const double* psi = psi_.data();
     for (Index e = features_.first_entry(pair); e < features_.first_entry(pair + 1); ++e) {
         const double v = value[at(targets[e])];
         if (v == 0) continue;
@@ -118,7 +119,7 @@ JointValues::BallBackup JointValues::ball_backup(Step h, Index pair) {
     // In coordinates of the hull theta . phi_V is what the centre predicts, and zeta . psi_V.
     double centre = 0;
     for (Index e = features_.first_entry(pair); e < features_.first_entry(pair + 1); ++e)
-        centre += problem_.coordinates->centre[at(e)] * value[at(features_.targets()[at(e)])];
+        centre += problem_.coordinates->centre(e) * value[at(features_.targets()[at(e)])];
     BallBackup result{centre + set.projection().coordinates.dot(feature_) +
                       set.refined_radius() * norm(set.estimate().inverse_factor)};
     if (set.parameters().kind() != ParameterSetKind::simplex) return result;
@@ -235,7 +236,7 @@ void JointValues::undo() {
 }
 
 void JointValues::add_slope(Index pair, double amount, std::span<double> next) const {
-    const double* psi = problem_.coordinates->psi.data();
+    const double* psi = psi_.data();
     const std::int32_t* targets = features_.targets().data();
     for (Index e = features_.first_entry(pair); e < features_.first_entry(pair + 1); ++e) {
         double sum = 0;

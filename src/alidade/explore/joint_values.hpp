@@ -109,6 +109,7 @@ private:
     const FeatureMap& features_;
     Shape shape_;
     Index p_;
+    std::vector<double> psi_;  // of every entry, in the coordinates of the problem
     JointPoint point_;
     double scale_, value_ = 0;
     RobustBackup robust_;

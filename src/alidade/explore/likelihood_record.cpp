@@ -27,18 +27,18 @@ std::vector<Vector> read_weights(const std::vector<double>& numbers, Index featu
 }  // namespace
 
 void read_counts(const Snapshot& record, Counts& counts) {
-    const auto& values = field(record.integers, "counts", counts.values().size());
+    const auto values = record.integers.find("counts");
+    expects(values != record.integers.end(), "the stored record has no counts");
     const std::int64_t episodes = field(record.integers, "episodes", 1)[0];
-    expects(episodes >= 0 && std::ranges::all_of(values, [](std::int64_t n) { return n >= 0; }),
-            "the stored counts are negative");
+    expects(episodes >= 0, "the stored counts are negative");
     counts.clear();
-    std::ranges::copy(values, counts.values().begin());
+    counts.take_record(values->second);
     counts.add_episodes(episodes);
 }
 
 Snapshot likelihood_evidence(const Counts& counts) {
     Snapshot record;
-    record.integers["counts"].assign(counts.values().begin(), counts.values().end());
+    record.integers["counts"] = counts.record();
     record.integers["episodes"] = {counts.episodes()};
     return record;
 }

@@ -171,24 +171,28 @@ PassOverBlock pass_of([[maybe_unused]] LaneWidth width) {
     return pass_over_block<double>;
 }
 
+/// Bits of lanes as numbers 0 and 1, and back.
+void spread(const std::uint8_t* bits, Index successors, double* numbers) {
+    for (Index j = 0; j < successors; ++j)
+        for (Index l = 0; l < lanes; ++l) numbers[j * lanes + l] = (bits[j] >> l) & 1;
+}
+void collect(const double* numbers, Index successors, std::uint8_t* bits) {
+    for (Index j = 0; j < successors; ++j) {
+        unsigned together = 0;
+        for (Index l = 0; l < lanes; ++l) together |= numbers[j * lanes + l] != 0 ? 1U << l : 0U;
+        bits[j] = static_cast<std::uint8_t>(together);
+    }
+}
+
 }  // namespace
 
-PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets)
-    : features_(features), dimension_(tangent.space.dimension()), sets_(sets), blocks_(features) {
-    const Index p = dimension_, pairs = features.pairs();
-    psi_.assign(at(blocks_.slots() * p * lanes), 0.0);
-    centre_.assign(at(blocks_.slots() * lanes), 0.0);
-    target_.assign(at(blocks_.slots() * lanes), 0);
-    witness_.assign(at(sets_ * blocks_.slots() * lanes), 0.0);
-    for (Index pair = 0; pair < pairs; ++pair)
-        for (Index j = 0; j < features.successors(pair); ++j) {
-            const Index slot = blocks_.slot(pair, j), lane = pair % lanes;
-            const Index entry = features.first_entry(pair) + j;
-            for (Index i = 0; i < p; ++i)
-                psi_[at((slot * p + i) * lanes + lane)] = tangent.psi[at(entry * p + i)];
-            centre_[at(slot * lanes + lane)] = tangent.centre[at(entry)];
-            target_[at(slot * lanes + lane)] = features.targets()[at(entry)];
-        }
+PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets,
+                           KeptTiles kept)
+    : features_(features),
+      dimension_(tangent.space.dimension()),
+      sets_(sets),
+      tiles_(features, tangent, TileParts::psi, kept) {
+    witness_.assign(at(sets_ * tiles_.blocks().slots()), 0);
 }
 
 void PlanningPass::run(const Step& step, std::span<double> values, const Options& options) {
@@ -207,14 +211,19 @@ void PlanningPass::run_part(const Step& step, std::span<double> values, const Ch
     const Matrix inverse = root.transpose().lazyProduct(root);
     const Shared shared{p, inverse.data(), step.weights->data(), step.next.data(), step.scale, step.ascents};
     const PassOverBlock pass = pass_of(chunk.width);
-    std::vector<double> memory(at((2 * p + blocks_.most_successors + 1) * lanes));
-    double* const scratch = aligned_lanes(memory);
+    const LaneBlocks& blocks = tiles_.blocks();
+    std::vector<double> memory(at((2 * p + 2 * blocks.most_successors + 1) * lanes) + tiles_.scratch());
+    double* const witness = aligned_lanes(memory);
+    double* const scratch = witness + blocks.most_successors * lanes;
+    double* const made = scratch + (2 * p + blocks.most_successors) * lanes;
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        const Index start = blocks_.start[at(b)], successors = blocks_.start[at(b + 1)] - start;
+        tiles_.fetch_values(b + 1, step.next.data());
+        const Tile tile = tiles_.tile(b, made);
+        std::uint8_t* const bits = witness_.data() + step.set * blocks.slots() + blocks.start[at(b)];
+        spread(bits, tile.successors, witness);
         double out[lanes];
-        pass({psi_.data() + start * p * lanes, centre_.data() + start * lanes, target_.data() + start * lanes,
-              witness_.data() + (step.set * blocks_.slots() + start) * lanes, successors},
-             shared, scratch, out);
+        pass({tile.psi, tile.centre, tile.target, witness, tile.successors}, shared, scratch, out);
+        if (step.ascents > 0) collect(witness, tile.successors, bits);
         std::copy(out, out + std::min(lanes, chunk.last - b * lanes), values.begin() + b * lanes);
     }
 }
@@ -230,11 +239,12 @@ std::vector<std::uint8_t> PlanningPass::witnesses() const {
 }
 
 void PlanningPass::take_witnesses(std::span<const std::uint8_t> witnesses) {
+    std::ranges::fill(witness_, std::uint8_t{0});
     for (Index set = 0; set < sets_; ++set)
         for (Index pair = 0; pair < features_.pairs(); ++pair)
             for (Index j = 0; j < features_.successors(pair); ++j)
-                witness_[place(set, pair, j)] =
-                    witnesses[at(set * features_.entries() + features_.first_entry(pair) + j)];
+                if (witnesses[at(set * features_.entries() + features_.first_entry(pair) + j)] != 0)
+                    witness_[place(set, pair, j)] |= static_cast<std::uint8_t>(bit(pair));
 }
 
 }  // namespace alidade::detail

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "../model/lane_blocks.hpp"
+#include "../model/lane_tiles.hpp"
 #include "../model/lanes.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/tangent_space.hpp"
@@ -14,12 +14,13 @@
 namespace alidade::detail {
 
 /// The inner loop of replanning: for every pair, ascent of the width from its present witness, and the
-/// optimistic backup, in one pass over the features. Pairs lie eight side by side, a lane a pair, layout
-/// [block][successor][coordinate][lane], and are taken as many at a time as a vector of the machine has. A
-/// lane never sees another, and nothing is fused or reordered, so every width gives the same bits.
+/// optimistic backup, in one pass over the features. Pairs lie eight side by side in tiles, a lane a pair,
+/// and are taken as many at a time as a vector of the machine has. A lane never sees another, and nothing is
+/// fused or reordered, so every width gives the same bits.
 class PlanningPass {
 public:
-    PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets);
+    PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets,
+                 KeptTiles kept = KeptTiles::by_size);
 
     /// What the pass needs of one step.
     struct Step {
@@ -50,7 +51,7 @@ public:
 
     /// The witness of one (set, successor number of a pair).
     bool witness(Index set, Index pair, Index successor) const noexcept {
-        return witness_[place(set, pair, successor)] != 0;
+        return (witness_[place(set, pair, successor)] & bit(pair)) != 0;
     }
     /// All witnesses, sets x entries, as in a width table.
     std::vector<std::uint8_t> witnesses() const;
@@ -58,17 +59,15 @@ public:
 
 private:
     std::size_t place(Index set, Index pair, Index successor) const noexcept {
-        return static_cast<std::size_t>((set * blocks_.slots() + blocks_.slot(pair, successor)) * lanes +
-                                        pair % lanes);
+        return static_cast<std::size_t>(set * tiles_.blocks().slots() +
+                                        tiles_.blocks().slot(pair, successor));
     }
+    static unsigned bit(Index pair) noexcept { return 1U << (pair % lanes); }
 
     const FeatureMap& features_;
     Index dimension_, sets_;
-    LaneBlocks blocks_;
-    std::vector<double> psi_;           // [slot][coordinate][lane]; zero where a pair has no such successor
-    std::vector<double> centre_;        // [slot][lane]
-    std::vector<std::int32_t> target_;  // [slot][lane]
-    std::vector<double> witness_;       // [set][slot][lane], 0 or 1
+    LaneTiles tiles_;
+    std::vector<std::uint8_t> witness_;  // [set][slot], a bit a lane
 };
 
 }  // namespace alidade::detail

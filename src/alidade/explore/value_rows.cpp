@@ -6,18 +6,6 @@ namespace alidade::detail {
 
 namespace {
 
-/// First position from `begin` on that is not zero, or `end`; eight at a time, as most are.
-Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
-    while (begin + 8 <= end) {
-        std::int64_t any = 0;
-        for (Index i = 0; i < 8; ++i) any |= values[begin + i];
-        if (any != 0) break;
-        begin += 8;
-    }
-    while (begin < end && values[begin] == 0) ++begin;
-    return begin;
-}
-
 /// [paper, Alg. 1 lines 6-9] with V in [0,1] instead of [0,H]: the range H-1-h multiplies the bonus, not the
 /// feature, so that the noise is 1/2 at every step [theory §3c]. All visits of a batch share V, so n rows are
 /// one: n x x' and x times the sum of the targets, each less theta_0 . phi_V
@@ -25,9 +13,12 @@ Index first_nonzero(const std::int64_t* values, Index begin, Index end) {
 class RowOfPair {
 public:
     RowOfPair(const FeatureMap& features, const TangentFeatures& coordinates, const ValueOf& value)
-        : features_(features), coordinates_(coordinates), value_(value) {}
+        : features_(features),
+          coordinates_(coordinates),
+          value_(value),
+          psi_(at(coordinates.space.dimension())) {}
 
-    ValueRow operator()(const RowPlace& place, const std::int64_t* seen) {
+    ValueRow operator()(const RowPlace& place, std::span<const SeenEntry> seen) {
         const Index pair = place.pair;
         const Index p = coordinates_.space.dimension(), first = features_.first_entry(pair);
         feature_.assign(at(p), 0.0);
@@ -35,12 +26,16 @@ public:
         std::int64_t visits = 0;
         for (Index j = 0; j < features_.successors(pair); ++j) {
             const Index entry = first + j;
-            visits += seen[entry];
+            const bool here = !seen.empty() && seen.front().entry == entry;
+            const std::int64_t count = here ? seen.front().count : 0;
+            if (here) seen = seen.subspan(1);
+            visits += count;
             const double value = value_(place, j);
             if (value == 0) continue;
-            hits += value * static_cast<double>(seen[entry]);
-            predicted += value * coordinates_.centre[at(entry)];
-            for (Index i = 0; i < p; ++i) feature_[at(i)] += value * coordinates_.psi[at(entry * p + i)];
+            hits += value * static_cast<double>(count);
+            predicted += value * coordinates_.centre(entry);
+            coordinates_.psi(entry, psi_.data());
+            for (Index i = 0; i < p; ++i) feature_[at(i)] += value * psi_[at(i)];
         }
         return {place, feature_, visits, hits - static_cast<double>(visits) * predicted};
     }
@@ -49,7 +44,7 @@ private:
     const FeatureMap& features_;
     const TangentFeatures& coordinates_;
     const ValueOf& value_;
-    std::vector<double> feature_;
+    std::vector<double> feature_, psi_;
 };
 
 }  // namespace
@@ -59,14 +54,13 @@ void visit_value_rows(const Task& task, const TangentFeatures& coordinates, cons
     const FeatureMap& features = *task.features;
     RowOfPair row(features, coordinates, value);
     for (Step h = 0; h < task.shape().learned_steps(); ++h) {
-        const std::int64_t* seen = batch.at(h).data();
-        Index entry = 0, pair = 0;
-        while (true) {
-            entry = first_nonzero(seen, entry, features.entries());
-            if (entry == features.entries()) break;
-            while (features.first_entry(pair + 1) <= entry) ++pair;
-            visit(row({h, task.homogeneous ? 0 : h, pair}, seen));
-            entry = features.first_entry(pair + 1);
+        std::span<const SeenEntry> seen = batch.seen(h);
+        while (!seen.empty()) {
+            const Index pair = features.pair_of(seen.front().entry);
+            std::size_t here = 1;
+            while (here < seen.size() && seen[here].entry < features.first_entry(pair + 1)) ++here;
+            visit(row({h, task.homogeneous ? 0 : h, pair}, seen.first(here)));
+            seen = seen.subspan(here);
         }
     }
 }

@@ -105,7 +105,10 @@ Index transitions(const TransitionModel& model, const LayeredOptions& options) {
     if (options.view != BranchKind::point) return steps * model.successors().entries();
     Index count = 0;
     for (Step h = 0; h < steps; ++h)
-        count += std::ranges::count_if(model.probabilities(h), [](double p) { return p > 0; });
+        for (Index pair = 0; pair < model.shape().pairs(); ++pair) {
+            const Law law = model.probabilities(h, pair);
+            count += std::count_if(law.begin(), law.end(), [](double p) { return p > 0; });
+        }
     return count;
 }
 
@@ -150,8 +153,8 @@ std::vector<double> affine_entries(const LearnedMixture& learned) {
     }
     const TangentFeatures tangent(features, ParameterSet::of(features).space());
     for (Index e = 0; e < features.entries(); ++e) {
-        result.push_back(tangent.centre[at(e)]);
-        for (Index i = 0; i < p; ++i) result.push_back(tangent.psi[at(e * p + i)]);
+        result.push_back(tangent.centre(e));
+        for (const double slope : tangent.psi(e)) result.push_back(slope);
     }
     return result;
 }

@@ -195,7 +195,8 @@ void write_csr_npz(const std::filesystem::path& path, const TransitionModel& mod
     const Index steps = stored_steps(model), rows = steps * shape.pairs();
     std::int64_t stored = 0;
     for (Step h = 0; h < steps; ++h)
-        for (const double p : model.probabilities(h)) stored += p != 0 ? 1 : 0;
+        for (Index pair = 0; pair < shape.pairs(); ++pair)
+            for (const double p : model.probabilities(h, pair)) stored += p != 0 ? 1 : 0;
     constexpr std::int64_t narrow = std::numeric_limits<std::int32_t>::max();
     const char* const width = stored <= narrow && rows < narrow ? "<i4" : "<i8";
     detail::PendingFile file(path);
@@ -204,15 +205,18 @@ void write_csr_npz(const std::filesystem::path& path, const TransitionModel& mod
     out.add("shape", detail::NpyArray::of_integers({2}, {rows, shape.states}));
     out.begin("data", "<f8", {stored});
     for (Step h = 0; h < steps; ++h)
-        for (const double p : model.probabilities(h))
-            if (p != 0) out.push(p);
+        for (Index pair = 0; pair < shape.pairs(); ++pair)
+            for (const double p : model.probabilities(h, pair))
+                if (p != 0) out.push(p);
     out.end();
     out.begin("indices", width, {stored});
     for (Step h = 0; h < steps; ++h) {
-        const auto probabilities = model.probabilities(h);
-        const auto targets = model.successors().targets();
-        for (std::size_t e = 0; e < probabilities.size(); ++e)
-            if (probabilities[e] != 0) out.push_integer(targets[e]);
+        for (Index pair = 0; pair < shape.pairs(); ++pair) {
+            const Law law = model.probabilities(h, pair);
+            const auto targets = model.successors().targets(pair);
+            for (std::size_t j = 0; j < law.size(); ++j)
+                if (law[j] != 0) out.push_integer(targets[j]);
+        }
     }
     out.end();
     out.begin("indptr", width, {rows + 1});

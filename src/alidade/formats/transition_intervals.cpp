@@ -64,7 +64,7 @@ std::vector<Interval> intervals_of_weights(const LearnedMixture& learned, bool e
     std::vector<Interval> intervals(learned.sets().size() * static_cast<std::size_t>(entries));
     for (std::size_t k = 0; k < learned.sets().size(); ++k) {
         const Bounds bounds(learned.sets()[k], exact);
-        const auto point = learned.model().probabilities(static_cast<Step>(k));
+        const std::vector<double> point = learned.model().all_probabilities(static_cast<Step>(k));
         Interval* const out = intervals.data() + k * static_cast<std::size_t>(entries);
         in_chunks(entries, 64, threads, [&](Index first, Index last) {
             for (Index e = first; e < last; ++e) {

@@ -10,25 +10,77 @@ Counts::Counts(SharedSuccessors successors, Index horizon) : successors_(std::mo
     expects(successors_ != nullptr, "counts need a map of successors");
     shape_ = {successors_->states(), successors_->actions(), horizon};
     validate(shape_);
-    values_.assign(static_cast<std::size_t>(shape_.learned_steps() * successors_->entries()), 0);
+    steps_.resize(at(shape_.learned_steps()));
 }
 
-std::span<const std::int64_t> Counts::at(Step h) const noexcept {
-    const auto entries = static_cast<std::size_t>(successors_->entries());
-    return std::span(values_).subspan(static_cast<std::size_t>(h) * entries, entries);
+void Counts::StepCounts::order() {
+    if (recent.empty()) return;
+    std::ranges::sort(recent, {}, &SeenEntry::entry);
+    std::vector<SeenEntry> merged;
+    merged.reserve(ordered.size() + recent.size());
+    const auto take = [&](const SeenEntry& seen) {
+        if (!merged.empty() && merged.back().entry == seen.entry)
+            merged.back().count += seen.count;
+        else
+            merged.push_back(seen);
+    };
+    auto old = ordered.begin();
+    for (const SeenEntry& seen : recent) {
+        while (old != ordered.end() && old->entry <= seen.entry) take(*old++);
+        take(seen);
+    }
+    while (old != ordered.end()) take(*old++);
+    ordered = std::move(merged);
+    recent.clear();
 }
 
-std::span<std::int64_t> Counts::at(Step h) noexcept {
-    const auto entries = static_cast<std::size_t>(successors_->entries());
-    return std::span(values_).subspan(static_cast<std::size_t>(h) * entries, entries);
+std::span<const SeenEntry> Counts::seen(Step h) const {
+    StepCounts& step = steps_[at(h)];
+    step.order();
+    return step.ordered;
 }
 
-std::int64_t Counts::visits(Step h, Index pair) const noexcept {
+std::vector<SeenEntry> Counts::pooled() const {
+    StepCounts all;
+    for (Step h = 0; h < shape_.learned_steps(); ++h) {
+        const auto here = seen(h);
+        all.recent.insert(all.recent.end(), here.begin(), here.end());
+    }
+    all.order();
+    return std::move(all.ordered);
+}
+
+std::int64_t Counts::count(Step h, Index entry) const {
+    const auto here = seen(h);
+    const auto place = std::ranges::lower_bound(here, entry, {}, &SeenEntry::entry);
+    return place == here.end() || place->entry != entry ? 0 : place->count;
+}
+
+std::int64_t Counts::visits(Step h, Index pair) const {
+    const auto here = seen(h);
+    const Index end = successors_->first_entry(pair + 1);
     std::int64_t sum = 0;
-    const auto counts = at(h);
-    for (Index e = successors_->first_entry(pair); e < successors_->first_entry(pair + 1); ++e)
-        sum += counts[static_cast<std::size_t>(e)];
+    for (auto place = std::ranges::lower_bound(here, successors_->first_entry(pair), {}, &SeenEntry::entry);
+         place != here.end() && place->entry < end; ++place)
+        sum += place->count;
     return sum;
+}
+
+std::int64_t Counts::transitions() const {
+    std::int64_t sum = 0;
+    for (Step h = 0; h < shape_.learned_steps(); ++h)
+        for (const SeenEntry& here : seen(h)) sum += here.count;
+    return sum;
+}
+
+void Counts::add(Step h, Index entry, std::int64_t times) {
+    // What came since is brought into order when it has grown to be as much as what is in order, or when
+    // somebody asks: so a count costs a logarithm on average, and memory stays that of what was seen.
+    constexpr std::size_t few = 1024;
+    if (times == 0) return;
+    StepCounts& step = steps_[at(h)];
+    step.recent.push_back({entry, times});
+    if (step.recent.size() >= std::max(few, step.ordered.size())) step.order();
 }
 
 void Counts::add(const Episode& episode) {
@@ -59,22 +111,90 @@ void Counts::add(std::span<const State> states, std::span<const Action> actions,
                 fmt::format("step {}: state {}, action {} led to state {}, which no base model can produce",
                             h, states[h], actions[h], states[h + 1]),
                 static_cast<Step>(h), states[h], actions[h], states[h + 1]);
-    for (std::size_t h = 0; h + 1 < states.size(); ++h)
-        at(static_cast<Step>(h))[static_cast<std::size_t>(entry_of(h))] += times;
+    for (std::size_t h = 0; h + 1 < states.size(); ++h) add(static_cast<Step>(h), entry_of(h), times);
     episodes_ += times;
 }
 
 Counts& Counts::operator+=(const Counts& other) {
-    expects(shape_ == other.shape_ && values_.size() == other.values_.size(),
+    expects(shape_ == other.shape_ && successors_->entries() == other.successors_->entries(),
             "counts of different problems cannot be added");
-    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += other.values_[i];
+    for (Step h = 0; h < shape_.learned_steps(); ++h)
+        for (const SeenEntry& seen : other.seen(h)) add(h, seen.entry, seen.count);
     episodes_ += other.episodes_;
     return *this;
 }
 
 void Counts::clear() {
-    std::ranges::fill(values_, 0);
+    for (StepCounts& step : steps_) {
+        step.ordered.clear();
+        step.recent.clear();
+    }
     episodes_ = 0;
+}
+
+bool Counts::operator==(const Counts& other) const {
+    if (shape_ != other.shape_ || episodes_ != other.episodes_ ||
+        successors_->entries() != other.successors_->entries())
+        return false;
+    for (Step h = 0; h < shape_.learned_steps(); ++h)
+        if (!std::ranges::equal(seen(h), other.seen(h))) return false;
+    return true;
+}
+
+std::vector<std::int64_t> Counts::dense() const {
+    const Index entries = successors_->entries();
+    std::vector<std::int64_t> all(at(shape_.learned_steps() * entries), 0);
+    for (Step h = 0; h < shape_.learned_steps(); ++h)
+        for (const SeenEntry& here : seen(h)) all[at(h * entries + here.entry)] = here.count;
+    return all;
+}
+
+namespace {
+
+/// So many counts are stored as they are, seen or not: 8 MiB, as in every run before there were others.
+constexpr Index few_counts = Index{1} << 20;
+/// What a record begins with that has only the entries that were seen; no count is negative.
+constexpr std::int64_t only_seen = -1;
+
+}  // namespace
+
+std::vector<std::int64_t> Counts::record() const {
+    const Index entries = successors_->entries();
+    if (shape_.learned_steps() * entries <= few_counts) return dense();
+    std::vector<std::int64_t> result{only_seen};
+    for (Step h = 0; h < shape_.learned_steps(); ++h)
+        for (const SeenEntry& here : seen(h)) {
+            result.push_back(h * entries + here.entry);
+            result.push_back(here.count);
+        }
+    return result;
+}
+
+void Counts::take_record(std::span<const std::int64_t> record) {
+    const Index entries = successors_->entries(), all = shape_.learned_steps() * entries;
+    std::vector<StepCounts> taken(steps_.size());
+    if (record.empty() || record.front() != only_seen) {
+        expects(std::ssize(record) == all, "{} stored counts; must be {} (one an entry and step)",
+                record.size(), all);
+        for (Index place = 0; place < all; ++place) {
+            const std::int64_t count = record[at(place)];
+            expects(count >= 0, "the stored counts are negative");
+            if (count > 0) taken[at(place / entries)].ordered.push_back({place % entries, count});
+        }
+    } else {
+        expects(record.size() % 2 == 1, "the stored counts are cut short");
+        Index last = -1;
+        for (std::size_t i = 1; i < record.size(); i += 2) {
+            const Index place = record[i];
+            expects(place > last && place < all && record[i + 1] > 0,
+                    "a stored count of {} at position {}; positions must ascend below {} and counts be "
+                    "positive",
+                    record[i + 1], place, all);
+            taken[at(place / entries)].ordered.push_back({place % entries, record[i + 1]});
+            last = place;
+        }
+    }
+    steps_ = std::move(taken);
 }
 
 }  // namespace alidade

@@ -80,6 +80,19 @@ void check_kernel(const BaseKernel& kernel, const std::string& who, Index states
 
 }  // namespace
 
+FeatureMap::FeatureMap(SuccessorMap successors, Index features, std::vector<double> values)
+    : SuccessorMap(std::move(successors)), features_(features) {
+    const auto owner = std::make_shared<const std::vector<double>>(std::move(values));
+    values_ = *owner;
+    owner_ = owner;
+}
+
+bool FeatureMap::operator==(const FeatureMap& other) const {
+    return SuccessorMap::operator==(other) && features_ == other.features_ && kind_ == other.kind_ &&
+           norm_bound_ == other.norm_bound_ && names_ == other.names_ &&
+           std::ranges::equal(values_, other.values_);
+}
+
 FeatureMap FeatureMap::from_base_kernels(Index states, Index actions, std::span<const BaseKernel> kernels) {
     validate(Shape{states, actions, 1});
     expects(!kernels.empty(), "no base models given; at least one is needed");
@@ -171,7 +184,7 @@ FeatureMap FeatureMap::from_features(const SignedFeatures& data) {
 }
 
 std::span<const double> FeatureMap::phi(Index entry) const noexcept {
-    return std::span(values_).subspan(at(entry * features_), at(features_));
+    return values_.subspan(at(entry * features_), at(features_));
 }
 
 Vector FeatureMap::phi_value(Index pair, std::span<const double> value) const {

@@ -8,7 +8,9 @@
 namespace alidade {
 
 ProbabilityRows::ProbabilityRows(const FeatureMap& features)
-    : tangent(features, TangentSpace::of(features)),
+    : space(TangentSpace::of(features)),
+      psi(TangentFeatures(features, space).all_psi()),
+      centre(TangentFeatures(features, space).all_centres()),
       actions(features.actions()),
       targets(features.targets().begin(), features.targets().end()) {
     offsets.reserve(static_cast<std::size_t>(features.pairs()) + 1);
@@ -17,8 +19,8 @@ ProbabilityRows::ProbabilityRows(const FeatureMap& features)
 }
 
 Eigen::Map<const Vector> ProbabilityRows::normal(Index entry) const noexcept {
-    const Index p = tangent.space.dimension();
-    return {tangent.psi.data() + entry * p, p};
+    const Index p = space.dimension();
+    return {psi.data() + entry * p, p};
 }
 
 std::string ProbabilityRows::place(Index entry) const {
@@ -29,9 +31,9 @@ std::string ProbabilityRows::place(Index entry) const {
 }
 
 void ProbabilityRows::probabilities(const Vector& zeta, Vector& out) const {
-    const Index p = tangent.space.dimension();
-    out = Eigen::Map<const Vector>(tangent.centre.data(), entries());
-    if (p > 0) out.noalias() += Eigen::Map<const Matrix>(tangent.psi.data(), p, entries()).transpose() * zeta;
+    const Index p = space.dimension();
+    out = Eigen::Map<const Vector>(centre.data(), entries());
+    if (p > 0) out.noalias() += Eigen::Map<const Matrix>(psi.data(), p, entries()).transpose() * zeta;
 }
 
 ParameterSet ParameterSet::simplex(Index features) {
@@ -52,7 +54,7 @@ ParameterSet ParameterSet::ball(TangentSpace space, double norm_bound) {
 
 ParameterSet ParameterSet::polytope(const FeatureMap& features) {
     auto rows = std::make_shared<const ProbabilityRows>(features);
-    ParameterSet set = ball(rows->tangent.space, features.norm_bound());
+    ParameterSet set = ball(rows->space, features.norm_bound());
     set.kind_ = ParameterSetKind::polytope;
     set.rows_ = std::move(rows);
     return set;

@@ -43,4 +43,9 @@ Index SuccessorMap::find_entry(Index pair, State successor) const noexcept {
     return first_entry(pair) + (place - possible.begin());
 }
 
+Index SuccessorMap::pair_of(Index entry) const noexcept {
+    // Every pair has a successor, so that no two begin at the same entry.
+    return std::ranges::upper_bound(offsets_, entry) - offsets_.begin() - 1;
+}
+
 }  // namespace alidade

@@ -4,6 +4,7 @@
 
 #include "alidade/error.hpp"
 #include "spectrum.hpp"
+#include "tangent_coordinates.hpp"
 
 namespace alidade {
 
@@ -57,24 +58,53 @@ TangentSpace TangentSpace::of(const FeatureMap& features) {
 }
 
 TangentFeatures::TangentFeatures(const FeatureMap& features, TangentSpace space_given)
-    : space(std::move(space_given)) {
-    const Index d = features.features(), p = space.dimension();
-    expects(space.centre.size() == d, "tangent space has {} weights; must have {} (the features)",
-            space.centre.size(), d);
-    psi.resize(static_cast<std::size_t>(features.entries() * p));
-    centre.resize(static_cast<std::size_t>(features.entries()));
-    for (Index e = 0; e < features.entries(); ++e) {
-        const Eigen::Map<const Vector> phi(features.phi(e).data(), d);
-        Eigen::Map<Vector> out(psi.data() + e * p, p);
-        // Base models that agree carry no information; say so exactly, not up to rounding.
-        const bool agree =
-            centred() && features.kind() == FeatureKind::base_models && (phi.array() == phi[0]).all();
-        if (agree)
-            out.setZero();
-        else
-            out = space.basis.transpose() * phi;
-        centre[static_cast<std::size_t>(e)] = space.centre.dot(phi);
-    }
+    : space(std::move(space_given)), features_(&features) {
+    expects(space.centre.size() == features.features(),
+            "tangent space has {} weights; must have {} (the features)", space.centre.size(),
+            features.features());
+    helmert_ = features.kind() == FeatureKind::base_models && centred() &&
+               space.basis == TangentSpace::simplex(features.features()).basis;
+}
+
+detail::Coordinates TangentFeatures::coordinates() const noexcept {
+    return {
+        space.centre.size(), space.dimension(), space.basis.data(),
+        space.centre.data(), helmert_,          centred() && features_->kind() == FeatureKind::base_models};
+}
+
+void TangentFeatures::psi(Index entry, double* out) const noexcept {
+    const double* const phi = features_->phi(entry).data();
+    detail::tangent_coordinates<double>(
+        coordinates(), [&](Index i) { return phi[i]; }, [&](Index k, double x) { out[k] = x; });
+}
+
+Vector TangentFeatures::psi(Index entry) const {
+    Vector result(space.dimension());
+    psi(entry, result.data());
+    return result;
+}
+
+void TangentFeatures::psi_of_pair(Index pair, double* out) const noexcept {
+    const Index p = space.dimension();
+    for (Index e = features_->first_entry(pair); e < features_->first_entry(pair + 1); ++e, out += p)
+        psi(e, out);
+}
+
+double TangentFeatures::centre(Index entry) const noexcept {
+    const double* const phi = features_->phi(entry).data();
+    return detail::sum_of<double>(space.centre.size(), [&](Index i) { return space.centre[i] * phi[i]; });
+}
+
+std::vector<double> TangentFeatures::all_psi() const {
+    std::vector<double> all(at(features_->entries() * space.dimension()));
+    for (Index e = 0; e < features_->entries(); ++e) psi(e, all.data() + e * space.dimension());
+    return all;
+}
+
+std::vector<double> TangentFeatures::all_centres() const {
+    std::vector<double> all(at(features_->entries()));
+    for (Index e = 0; e < features_->entries(); ++e) all[at(e)] = centre(e);
+    return all;
 }
 
 }  // namespace alidade

@@ -13,7 +13,7 @@ void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, 
                     const double* next, double* value, std::int32_t* action) {
     const SuccessorMap& successors = model.successors();
     const Index actions = model.shape().actions;
-    const double* const probabilities = model.probabilities(h).data();
+    const auto kept = model.kept_probabilities(h);
     const std::int32_t* const targets = successors.targets().data();
     const double* const rewards = reward.at(h).data();
 
@@ -26,7 +26,8 @@ void optimal_backup(const TransitionModel& model, const Reward& reward, Step h, 
             double total = rewards[pair];
             if (next != nullptr) {
                 const Index end = successors.first_entry(pair + 1);
-                total += expect_entries(probabilities, targets, begin, end, next);
+                total += kept.empty() ? model.expect(h, pair, {next, at(model.shape().states)})
+                                      : expect_entries(kept.data(), targets, begin, end, next);
                 begin = end;
             }
             if (total > best) {

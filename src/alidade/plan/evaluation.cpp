@@ -45,7 +45,7 @@ template <bool follows>
     const Shape& shape = model.shape();
     const SuccessorMap& successors = model.successors();
     const std::int32_t* const targets = successors.targets().data();
-    const double* const probabilities = model.probabilities(h).data();
+    const auto kept = model.kept_probabilities(h);
     const double* const rewards = reward.at(h).data();
     for (State s = states.first; s < states.last; ++s) {
         double total = 0;
@@ -53,8 +53,10 @@ template <bool follows>
             const Index pair = shape.pair(s, a);
             double earned = rewards[pair];
             if (follows) {
-                earned += detail::expect_entries(probabilities, targets, successors.first_entry(pair),
-                                                 successors.first_entry(pair + 1), next);
+                earned += kept.empty()
+                              ? model.expect(h, pair, {next, at(shape.states)})
+                              : detail::expect_entries(kept.data(), targets, successors.first_entry(pair),
+                                                       successors.first_entry(pair + 1), next);
             }
             total += probability * earned;
         });
@@ -81,7 +83,6 @@ template <bool all>
     const Shape& shape = model.shape();
     const SuccessorMap& successors = model.successors();
     const std::int32_t* const targets = successors.targets().data();
-    const double* const probabilities = model.probabilities(h).data();
     const Index horizon = shape.horizon;
     std::fill(next + states.first, next + states.last, 0.0);
     for (State s = 0; s < shape.states; ++s) {
@@ -93,8 +94,10 @@ template <bool all>
             if (all || (s >= states.first && s < states.last)) row[pair * horizon] = mass;
             std::pair<Index, Index> entries(successors.first_entry(pair), successors.first_entry(pair + 1));
             if (!all) entries = detail::entries_into(successors, pair, states.first, states.last);
+            const Law onward = model.probabilities(h, pair);
+            const double* const chances = onward.data() - successors.first_entry(pair);
             for (Index entry = entries.first; entry < entries.second; ++entry)
-                next[targets[entry]] += mass * probabilities[entry];
+                next[targets[entry]] += mass * chances[entry];
         });
     }
 }

@@ -39,12 +39,13 @@ StateFlags next_states(const SuccessorMap& features, const StateFlags& here) {
 /// Sum of psi psi' over the entries of the flagged states.
 Matrix gram(const FeatureMap& features, const TangentFeatures& tangent, const StateFlags& flags) {
     const Index p = tangent.space.dimension();
-    Matrix sum = Matrix::Zero(p, p);
+    Matrix sum = Matrix::Zero(p, p), psi;
     for (State s = 0; s < features.states(); ++s) {
         if (!flags[static_cast<std::size_t>(s)]) continue;
         const Index first = features.first_entry(features.pair(s, 0));
         const Index last = features.first_entry(features.pair(s, features.actions() - 1) + 1);
-        const Eigen::Map<const Matrix> psi(tangent.psi.data() + first * p, p, last - first);
+        psi.resize(p, last - first);
+        for (Index e = first; e < last; ++e) tangent.psi(e, psi.data() + (e - first) * p);
         sum.noalias() += psi * psi.transpose();
     }
     return sum;

@@ -36,7 +36,7 @@ void write_json_model(const std::filesystem::path& path, const TransitionModel& 
     // What is the same at all steps is written once.
     ordered_json& probabilities = document["probabilities"] = ordered_json::array();
     for (Step h = 0; h < (model.homogeneous() ? 1 : shape.horizon); ++h)
-        probabilities.push_back(model.probabilities(h));
+        probabilities.push_back(model.all_probabilities(h));
     ordered_json& rewards = document["rewards"] = ordered_json::array();
     for (Step h = 0; h < (reward.stationary() ? 1 : shape.horizon); ++h) rewards.push_back(reward.at(h));
     detail::write_text(path, document.dump() + "\n");
@@ -50,7 +50,7 @@ void write_npz_model(const std::filesystem::path& path, const TransitionModel& m
     std::vector<double> data, rewards, start(static_cast<std::size_t>(shape.states), 0.0);
     indptr.reserve(static_cast<std::size_t>(shape.horizon * shape.pairs() + 1));
     for (Step h = 0; h < shape.horizon; ++h) {
-        const auto probabilities = model.probabilities(h);
+        const std::vector<double> probabilities = model.all_probabilities(h);
         data.insert(data.end(), probabilities.begin(), probabilities.end());
         indices.insert(indices.end(), successors.targets().begin(), successors.targets().end());
         for (Index pair = 1; pair <= shape.pairs(); ++pair)

@@ -149,6 +149,8 @@ void add_arrays(ArraySection& section, const std::string& kind,
 std::map<std::string, std::vector<std::int64_t>> add_copies(ArraySection& section, const Snapshot& record,
                                                             const Originals& originals) {
     std::map<std::string, std::vector<std::int64_t>> rest;
+    const std::vector<std::int64_t> counts =
+        originals.counts == nullptr ? std::vector<std::int64_t>{} : originals.counts->record();
     for (const auto& [name, values] : record.integers) {
         const auto* best = originals.best;
         const auto place = best == nullptr
@@ -156,7 +158,7 @@ std::map<std::string, std::vector<std::int64_t>> add_copies(ArraySection& sectio
                                : best->integers.find(std::string(best_prefix) + name);
         // Short arrays are not worth it.
         const bool large = values.size() > 64;
-        if (large && originals.counts != nullptr && std::ranges::equal(values, originals.counts->values()))
+        if (large && originals.counts != nullptr && values == counts)
             section.add({name, std::string(counts_kind), std::int64_t{0}}, {});
         else if (large && best != nullptr && place != best->integers.end() && place->second == values)
             section.add({name, std::string(best_kind), std::int64_t{0}}, {});
@@ -185,7 +187,7 @@ const std::vector<std::int64_t>& original_of(std::string_view kind, const std::s
                                              const std::string& table, const Originals& originals,
                                              std::vector<std::int64_t>& scratch) {
     if (kind == counts_kind && originals.counts != nullptr) {
-        scratch.assign(originals.counts->values().begin(), originals.counts->values().end());
+        scratch = originals.counts->record();
         return scratch;
     }
     if (kind == best_kind && originals.best != nullptr) {
@@ -232,9 +234,15 @@ bool has_copies(const Database& database, const std::string& table) {
 void write_counts(Database& database, const Counts& counts, Written& written) {
     write_values(database, "progress", {{"episodes", counts.episodes()}});
     ArraySection section(database, "counts", written);
-    for (Step h = 0; h < counts.shape().learned_steps(); ++h)
-        for_parts(std::as_bytes(counts.at(h)), [&](std::int64_t part, Bytes piece) {
-            section.add({std::int64_t{h}, part}, piece);
+    const std::vector<std::int64_t> record = counts.record();
+    const auto all = static_cast<std::size_t>(counts.shape().learned_steps() * counts.successors().entries());
+    // Step by step; where only the entries that were seen are stored, all steps together as the first.
+    const std::size_t each = record.size() == all && all > 0
+                                 ? static_cast<std::size_t>(counts.successors().entries())
+                                 : record.size();
+    for (std::size_t begin = 0; begin < record.size(); begin += each)
+        for_parts(std::as_bytes(std::span(record).subspan(begin, each)), [&](std::int64_t part, Bytes piece) {
+            section.add({static_cast<std::int64_t>(begin / each), part}, piece);
         });
     section.finish();
 }
@@ -255,9 +263,12 @@ void read_counts(const Database& database, Counts& counts, bool earlier) {
         append(values, select.blob(2), "counts");
     }
     digest.check(database, "counts");
-    if (values.size() != counts.values().size()) damaged("counts", "it does not fit the problem");
     counts.clear();
-    std::ranges::copy(values, counts.values().begin());
+    try {
+        counts.take_record(values);
+    } catch (const InvalidArgument&) {
+        damaged("counts", "it does not fit the problem");
+    }
     counts.add_episodes(std::get<std::int64_t>(episodes->second));
 }
 

@@ -14,6 +14,8 @@ namespace alidade::detail {
 namespace {
 
 constexpr Index default_successors = 8;
+/// Large ones are drawn by as many threads as the machine has; rows do not depend on each other.
+constexpr int most_drawing_threads = 64;
 
 }  // namespace
 
@@ -26,6 +28,8 @@ std::vector<FamilyParameter> garnet_parameters(Index states, Index actions, Inde
         horizon_parameter(horizon),
         derived_parameter("successors", fmt::format("min({}, states)", successors), 1, max_states,
                           "Possible next states of each state-action pair, at most the number of states."),
+        integer_parameter("reach", 0, 0, max_states,
+                          "How far successors are from their state at most; 0: anywhere."),
         real_parameter("concentration", "0.3", 0.001, 1000,
                        "Dirichlet concentration of the base rows: small is nearly deterministic, 1 uniform."),
         seed_parameter(),
@@ -43,25 +47,39 @@ Problem make_garnet(const std::string& name, const FamilyArguments& arguments,
             "builtin:{}: parameter 'successors' is {}; it must be at most the number of states, {}", name,
             successors, states);
 
-    KernelSet kernels(states, actions, numbered_bases(features), successors);
+    const Index reach = arguments.integer("reach");
+    // A window of as many states everywhere, which is shifted where it would go beyond an end.
+    const Index window = reach == 0 ? states : std::min(states, 2 * reach + 1);
+    expects(successors <= window,
+            "builtin:{}: parameter 'successors' is {}; it must be at most 2 reach + 1 = {}", name, successors,
+            window);
+
     const std::vector<bool> informative = informative_pairs(states * actions);
-    SubsetSampler subsets(states);
-    for (Index pair = 0; pair < states * actions; ++pair) {
-        Stream support_stream = instance_stream(arguments, Draw::successors, pair);
-        const std::vector<Index> support = subsets.draw(support_stream, successors);
-        Stream row_stream = instance_stream(arguments, Draw::rows, pair);
-        std::vector<double> row;
-        for (Index base = 0; base < features; ++base) {
-            if (base == 0 || informative[static_cast<std::size_t>(pair)])
-                row = sample_dirichlet(row_stream, successors, concentration);
-            for (std::size_t j = 0; j < support.size(); ++j) kernels.add(base, support[j], row[j]);
-        }
-        kernels.end_pair();
-    }
+    RowSource rows{states, actions, numbered_bases(features), successors, {}};
+    rows.make = [&]() -> RowSource::Row {
+        auto subsets = std::make_shared<SubsetSampler>(window);
+        return [&, subsets](Index pair, BaseRow& row) {
+            Stream support_stream = instance_stream(arguments, Draw::successors, pair);
+            row.targets = subsets->draw(support_stream, successors);
+            if (reach > 0)
+                for (State& target : row.targets)
+                    target += std::clamp<Index>(pair / actions - reach, 0, states - window);
+            Stream row_stream = instance_stream(arguments, Draw::rows, pair);
+            row.probabilities.resize(at(successors * features));
+            std::vector<double> law;
+            for (Index base = 0; base < features; ++base) {
+                if (base == 0 || informative[at(pair)])
+                    law = sample_dirichlet(row_stream, successors, concentration);
+                for (Index j = 0; j < successors; ++j)
+                    row.probabilities[at(j * features + base)] = law[at(j)];
+            }
+        };
+    };
 
     ProblemDescription parts;
     parts.name = name;
-    parts.features = kernels.features();
+    parts.features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_rows(rows, Threads(most_drawing_threads)));
     parts.horizon = arguments.integer("horizon");
     parts.truth = draw_weights(arguments, parts.horizon, features);
     const Shape shape{states, actions, parts.horizon};
