@@ -7,10 +7,15 @@
 
 #include "../confidence/intersection.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
+#include "behaviour.hpp"
 #include "handed_over.hpp"
 #include "likelihood_source.hpp"
 
 namespace alidade {
+
+using detail::SetSource;
+using detail::SourceSetting;
 
 namespace {
 
@@ -55,15 +60,35 @@ Explorer::Explorer(const Task& task, const ExplorerOptions& options)
     std::shared_ptr<SetSource> own;
     own_ = entry.source;
     for (const Request& request : asked) {
-        sources_.push_back(make_source(request, setting));
+        sources_.push_back(detail::make_source(request, setting));
         names_.push_back(request.name);
         if (request.name == entry.source) own = sources_.back();
     }
     // Who acts may plan with sets from which nothing is claimed. These have no part in the union bound.
-    if (!own) own = make_source({entry.source, {}}, setting);
+    if (!own) own = detail::make_source({entry.source, {}}, setting);
     behaviour_ = entry.make(
         {task_, options_.seed, options_.schedule, options_.threads}, own,
         RequestArguments(fmt::format("algorithm {}", entry.name), entry.parameters, algorithm.given));
+}
+
+Explorer::Explorer(Explorer&&) noexcept = default;
+Explorer& Explorer::operator=(Explorer&&) noexcept = default;
+Explorer::~Explorer() = default;
+
+std::int64_t Explorer::episodes() const {
+    return behaviour_->episodes();
+}
+
+std::int64_t Explorer::replans() const {
+    return behaviour_->replans();
+}
+
+std::int64_t Explorer::replan_bound() const {
+    return behaviour_->replan_bound();
+}
+
+Deployment Explorer::repeat() const {
+    return behaviour_->repeat();
 }
 
 std::vector<std::pair<std::string, SetSource*>> Explorer::all_sources() const {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "../model/sweep.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/radii.hpp"
 #include "fisher_pass.hpp"
 
 namespace alidade::detail {

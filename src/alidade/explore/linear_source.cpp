@@ -6,9 +6,9 @@
 #include "../certify/linear_values.hpp"
 #include "../certify/relaxation.hpp"
 #include "../estimate/ridge_regression.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/certify/deviation.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "likelihood_source.hpp"
 #include "record_field.hpp"
 

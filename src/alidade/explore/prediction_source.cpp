@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "handed_over.hpp"
 #include "likelihood_source.hpp"
 #include "log_determinant.hpp"
