@@ -102,6 +102,8 @@ std::vector<std::pair<std::string, SetSource*>> Explorer::all_sources() const {
     return all;
 }
 
+// Sets hold for any behaviour, so long as what they rest on is fixed before each batch: they may look on
+// while another acts [docs/algorithms/likelihood.md, Both kinds of sets at once].
 Deployment Explorer::ask() {
     // What the others regress on must be fixed before the deployment is run, as it is by who acts.
     for (const auto& source : sources_)
@@ -141,6 +143,8 @@ Knowledge Explorer::combine(const WidthOptions& effort, std::vector<Knowledge> p
     std::vector<ConfidenceSet> common = parts.front().mixture().sets();
     for (std::size_t i = 1; i < parts.size(); ++i)
         for (std::size_t k = 0; k < common.size(); ++k)
+            // One ellipsoid about what two have in common; a proof that there is nothing means that an event
+            // has failed [docs/algorithms/likelihood.md, Lemma 5].
             common[k] = detail::intersection(common[k], parts[i].mixture().sets()[k]);
     const std::int64_t episodes = parts.front().episodes;
     Knowledge best = certify(
@@ -193,6 +197,7 @@ std::string offline_algorithm(const Task& task) {
 
 Knowledge learn(const Task& task, const Counts& counts, double delta) {
     // Both sources keep counts and nothing else.
+    // Nothing was predicted or fixed on the way, so only sets that need neither can be had [likelihood §7].
     return recompute(task, detail::likelihood_evidence(counts),
                      {.algorithm = offline_algorithm(task), .confidence = {}, .delta = delta});
 }

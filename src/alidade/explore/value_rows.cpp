@@ -42,6 +42,7 @@ public:
             predicted += value * coordinates_.centre[at(entry)];
             for (Index i = 0; i < p; ++i) feature_[at(i)] += value * coordinates_.psi[at(entry * p + i)];
         }
+        // Less what the prior centre predicts: the regression is of zeta, about theta_0 [theory §3d].
         return {place, feature_, visits, hits - static_cast<double>(visits) * predicted};
     }
 
@@ -65,6 +66,8 @@ void visit_value_rows(const Task& task, const TangentFeatures& coordinates, cons
             entry = first_nonzero(seen, entry, features.entries());
             if (entry == features.entries()) break;
             while (features.first_entry(pair + 1) <= entry) ++pair;
+            // Pooled steps feed one set: V in [0,1] has one noise whatever the step [theory §3j]. Any order
+            // will do, as all rows of a batch were fixed before it.
             visit(row({h, task.homogeneous ? 0 : h, pair}, seen));
             entry = features.first_entry(pair + 1);
         }
