@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "alidade/certify/reward_certificate.hpp"
-#include "alidade/certify/value_bounds.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/plan/backward_induction.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "alidade/problem/norms.hpp"
+#include "alidade/problem/inspection.hpp"
 #include "bound_rows.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"

@@ -8,7 +8,6 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/inspection.hpp"
-#include "alidade/problem/norms.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "alidade/environment/deployment.hpp"
-#include "alidade/explore/behaviour.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/spec/request.hpp"
 #include "certificate_view.hpp"

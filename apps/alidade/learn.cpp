@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
-#include "alidade/explore/set_source.hpp"
 #include "alidade/files/episode_file.hpp"
 #include "alidade/run/run.hpp"
 #include "alidade/spec/printable_text.hpp"

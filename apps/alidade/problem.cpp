@@ -9,7 +9,6 @@
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/inspection.hpp"
-#include "alidade/problem/linear_problem.hpp"
 #include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"

@@ -9,7 +9,6 @@
 
 #include "alidade/certify/advantage.hpp"
 #include "alidade/certify/reward_certificate.hpp"
-#include "alidade/certify/value_bounds.hpp"
 #include "alidade/convex/projection.hpp"
 #include "alidade/estimate/ridge_regression.hpp"
 #include "support/effort.hpp"

@@ -8,7 +8,6 @@
 
 #include "alidade/certify/advantage.hpp"
 #include "alidade/certify/reward_certificate.hpp"
-#include "alidade/certify/value_bounds.hpp"
 #include "support/two_base_models.hpp"
 
 // The certificates for one reward of docs/algorithms/likelihood.md, `plain`, `gap` and `advantage`, once more

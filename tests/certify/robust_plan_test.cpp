@@ -7,7 +7,6 @@
 #include <string>
 
 #include "alidade/certify/reward_certificate.hpp"
-#include "alidade/certify/value_bounds.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "alidade/certify/reward_certificate.hpp"
-#include "alidade/certify/value_bounds.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "support/climbing_members.hpp"

@@ -231,7 +231,8 @@ TEST(LikelihoodSets, PoolHomogeneousSteps) {
     EXPECT_EQ(pooled[0].observations, observations);
     // One set, so all of delta.
     const double shared = detail::likelihood_sets(pooled, {})[0].allowance;
-    EXPECT_LT(shared, likelihood_allowance(mixture_regret(observations, 3), 2, 1, 0.1) + 1e-6);
+    EXPECT_LT(shared,
+              detail::likelihood_allowance(detail::mixture_regret(observations, 3), 2, 1, 0.1) + 1e-6);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include "alidade/confidence/bernstein_regression.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/explore/set_source.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "support/dense_algebra.hpp"
 #include "support/effort.hpp"
@@ -337,9 +339,9 @@ TEST(PrintedBernstein, HandsOverTheArgmaxOnRequest) {
 }
 
 TEST(BernsteinEntry, RefusesParametersThatDoNotGoTogether) {
-    const SourceSetting setting{.task = task_of(make_builtin(garnet))};
+    const detail::SourceSetting setting{.task = task_of(make_builtin(garnet))};
     const auto refused = [&](const std::map<std::string, std::string>& given) {
-        EXPECT_THROW(make_source({"bernstein", given}, setting), InvalidArgument);
+        EXPECT_THROW(detail::make_source({"bernstein", given}, setting), InvalidArgument);
     };
     refused({{"constants", "paper"}});
     refused({{"constants", "safe"}});
@@ -347,7 +349,7 @@ TEST(BernsteinEntry, RefusesParametersThatDoNotGoTogether) {
     refused({{"output", "argmax"}});
     refused({{"constants", "paper"}, {"episodes", "100"}, {"argmax", "joint"}});
     refused({{"starts", "0"}});
-    EXPECT_NO_THROW(make_source({"bernstein", {{"argmax", "joint"}, {"starts", "2"}}}, setting));
+    EXPECT_NO_THROW(detail::make_source({"bernstein", {{"argmax", "joint"}, {"starts", "2"}}}, setting));
     EXPECT_THROW(canonical_sources("bernstein?constants=safe&episodes=9,likelihood"), InvalidArgument);
 }
 

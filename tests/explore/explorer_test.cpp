@@ -6,6 +6,7 @@
 #include "alidade/confidence/intersection.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/likelihood_source.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -144,10 +145,11 @@ TEST(Explorer, UsesTheSetsThatWereAskedFor) {
     EXPECT_EQ(evidence.integers.at("likelihood.counts"),
               detail::likelihood_evidence(counts).integers.at("counts"));
     // Half of delta each, and the least of three certificates.
-    const SourceSetting half{.task = task, .delta = 0.05};  // by the sources themselves, which share nothing
-    const Knowledge regression = make_source({"regression", {}}, half)->recompute(own);
+    const detail::SourceSetting half{.task = task,
+                                     .delta = 0.05};  // by the sources themselves, which share nothing
+    const Knowledge regression = detail::make_source({"regression", {}}, half)->recompute(own);
     const Knowledge likelihood =
-        make_source({"likelihood", {}}, half)->recompute(detail::likelihood_evidence(counts));
+        detail::make_source({"likelihood", {}}, half)->recompute(detail::likelihood_evidence(counts));
     const double by_regression = regression.certificate.bound, by_likelihood = likelihood.certificate.bound;
     const Knowledge both =
         recompute(task, evidence, {.algorithm = "hoeffding", .confidence = "regression,likelihood"});

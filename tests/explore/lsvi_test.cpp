@@ -7,7 +7,7 @@
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/linear_source.hpp"
 #include "alidade/problem/catalogue.hpp"
-#include "alidade/problem/linear_problem.hpp"
+#include "alidade/problem/problem.hpp"
 #include "support/small_problem.hpp"
 
 namespace alidade::lsvi_test {
@@ -121,11 +121,12 @@ TEST(Lsvi, ThePapersConstantsProveNothing) {
     EXPECT_LT(small.certificate.unproved[0].second, small.certificate.bound);
     EXPECT_GT(usual.certificate.unproved[0].second, usual.certificate.bound);
     // beta = c d sqrt(ln(dH / (delta eps))), in units of the range.
-    const auto source = make_source({"linear", {{"constants", "paper"}, {"precision", "0.5"}}},
-                                    {.task = task_of(problem), .delta = 0.1});
+    const auto source = detail::make_source({"linear", {{"constants", "paper"}, {"precision", "0.5"}}},
+                                            {.task = task_of(problem), .delta = 0.1});
     EXPECT_NEAR(dynamic_cast<const detail::LinearSource&>(*source).printed_radius(),
                 3 * std::sqrt(std::log(12 / 0.05)), 1e-12);
-    EXPECT_THROW(make_source({"linear", {{"scale", "2"}}}, {.task = task_of(problem)}), InvalidArgument);
+    EXPECT_THROW(detail::make_source({"linear", {{"scale", "2"}}}, {.task = task_of(problem)}),
+                 InvalidArgument);
 }
 
 TEST(Lsvi, DamagedMemoryIsRefused) {

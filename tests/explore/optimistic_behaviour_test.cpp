@@ -7,6 +7,7 @@
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "support/random_models.hpp"

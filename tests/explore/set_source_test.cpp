@@ -3,24 +3,25 @@
 #include <gtest/gtest.h>
 
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/regression_source.hpp"
 #include "alidade/problem/catalogue.hpp"
 
 namespace alidade::set_source_test {
 namespace {
 
-SourceSetting setting() {
+detail::SourceSetting setting() {
     return {.task = task_of(make_builtin("builtin:garnet?states=4&actions=2&features=3&horizon=3"))};
 }
 
 /// A small task that the source serves.
-SourceSetting setting_for(const SourceEntry& entry) {
-    const SourceSetting mixture = setting();
+detail::SourceSetting setting_for(const SourceEntry& entry) {
+    const detail::SourceSetting mixture = setting();
     if (entry.refusal(mixture.task).empty()) return mixture;
     return {.task = task_of(make_builtin("builtin:linear-random?states=4&actions=2&features=3&horizon=3"))};
 }
 
-const detail::RegressionConstants& constants_of(const SetSource& source) {
+const detail::RegressionConstants& constants_of(const detail::SetSource& source) {
     return dynamic_cast<const detail::RegressionSource&>(source).regression().constants();
 }
 
@@ -28,18 +29,19 @@ TEST(SetSource, LeavesOutTheSharpeningsThatAreNamed) {
     for (const detail::SharpeningEntry& entry : detail::sharpenings()) {
         detail::RegressionConstants expected;
         expected.sharpenings.*entry.element = false;
-        const auto source = make_source({"regression", {{"without", entry.name}}}, setting());
+        const auto source = detail::make_source({"regression", {{"without", entry.name}}}, setting());
         EXPECT_EQ(constants_of(*source), expected) << entry.name;
         EXPECT_EQ(source->keeps_best(), entry.name != "best-iterate");
     }
-    EXPECT_EQ(constants_of(*make_source({"regression", {}}, setting())), detail::RegressionConstants{});
-    const auto two = make_source({"regression", {{"without", "hull+span"}}}, setting());
+    EXPECT_EQ(constants_of(*detail::make_source({"regression", {}}, setting())),
+              detail::RegressionConstants{});
+    const auto two = detail::make_source({"regression", {{"without", "hull+span"}}}, setting());
     EXPECT_EQ(detail::names_left_out(constants_of(*two).sharpenings), "hull,span");
 }
 
 TEST(SetSource, TellsThePapersConstantsHowManyEpisodesThereWillBe) {
-    const auto source =
-        make_source({"regression", {{"constants", "paper"}, {"episodes", "123456789012"}}}, setting());
+    const auto source = detail::make_source(
+        {"regression", {{"constants", "paper"}, {"episodes", "123456789012"}}}, setting());
     EXPECT_TRUE(constants_of(*source).paper);
     EXPECT_EQ(constants_of(*source).episodes, 123'456'789'012);
     EXPECT_FALSE(source->keeps_best());
@@ -63,9 +65,9 @@ TEST(SetSource, RefusesWhatItDoesNotKnow) {
 // What is regressed on must be fixed before the data are seen.
 TEST(SetSource, TakesNothingUpBeforeItWasRefreshed) {
     for (const SourceEntry& entry : set_sources()) {
-        const SourceSetting small = setting_for(entry);
+        const detail::SourceSetting small = setting_for(entry);
         const Counts none(small.task.successors(), small.task.horizon);
-        const auto source = make_source({entry.name, {}}, small);
+        const auto source = detail::make_source({entry.name, {}}, small);
         EXPECT_TRUE(source->due());
         if (entry.name == "regression") {
             EXPECT_THROW(source->absorb(none), InvalidArgument);

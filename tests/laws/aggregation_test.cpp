@@ -20,6 +20,9 @@
 namespace alidade::aggregation_test {
 namespace {
 
+using detail::Reservoir;
+using detail::ReservoirOptions;
+
 /// A finite problem as a continuous one: cell k of [0, S] is state k, and a point is uniform in its cell.
 class Spread {
 public:

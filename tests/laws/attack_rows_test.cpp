@@ -11,7 +11,6 @@
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/certify/robust_plan.hpp"
 #include "alidade/certify/span.hpp"
-#include "alidade/certify/value_bounds.hpp"
 #include "alidade/confidence/learned_rows.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"

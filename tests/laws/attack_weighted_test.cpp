@@ -69,7 +69,7 @@ Worst simulate(const Cell& cell, int runs, int steps, double failure, double shr
             for (std::size_t i = 0; i < arms.size(); ++i)
                 if (used[i])
                     leverage = std::max(leverage, std::sqrt(arms[i].dot(inverse * arms[i])) / variance);
-            const double radius = weighted_radius(
+            const double radius = detail::weighted_radius(
                 {m, std::log(support::determinant(z)) - static_cast<double>(m) * std::log(lambda), leverage,
                  failure});
             if (!std::isfinite(radius)) continue;

@@ -5,6 +5,7 @@
 #include "alidade/audit/audit.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "support/effort.hpp"

@@ -11,8 +11,8 @@
 #include "alidade/plan/evaluation.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/families/hard.hpp"
-#include "alidade/problem/initial_step.hpp"
 #include "support/effort.hpp"
+#include "support/initial_step.hpp"
 #include "support/pinned_failures.hpp"
 #include "support/signed_features.hpp"
 
@@ -190,7 +190,7 @@ TEST(Pooling, SavesEpisodes) {
 // behind it is the same, with one more unit of range.
 TEST(InitialStep, LearnsTheSameBehindIt) {
     const Problem plain = make_builtin("builtin:garnet?states=6&actions=2&features=3&horizon=4&seed=3");
-    const Problem longer = with_initial_step(plain);
+    const Problem longer = support::with_initial_step(plain);
     const auto learned = [](const Problem& problem) {
         CountSplittingDeployer system(problem.true_model(), 5);
         Exploration exploration(task_of(problem), {.algorithm = "uniform", .seed = 5});

@@ -7,7 +7,6 @@
 
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/aggregation.hpp"
 
 namespace alidade::aggregation_test {
 namespace {

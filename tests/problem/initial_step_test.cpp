@@ -1,4 +1,4 @@
-#include "alidade/problem/initial_step.hpp"
+#include "support/initial_step.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,8 @@
 
 namespace alidade::initial_step_test {
 namespace {
+
+using support::with_initial_step;
 
 Problem random_problem(std::uint64_t seed, bool start_law, bool homogeneous) {
     const MixtureModel model =

@@ -1,4 +1,4 @@
-#include "alidade/problem/norms.hpp"
+#include "alidade/problem/inspection.hpp"
 
 #include <gtest/gtest.h>
 

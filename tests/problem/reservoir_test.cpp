@@ -12,6 +12,10 @@
 namespace alidade::reservoir_test {
 namespace {
 
+using detail::Reservoir;
+using detail::ReservoirOptions;
+using detail::TriangularLaw;
+
 TEST(TriangularLaw, QuantilesInvertTheDistribution) {
     for (const TriangularLaw& law :
          {TriangularLaw{0, 0, 1}, TriangularLaw{0, 1, 1}, TriangularLaw{-1, 0.25, 0.75}}) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/problem/linear_problem.hpp"
+#include "alidade/problem/problem.hpp"
 #include "small_cases.hpp"
 
 /// Linear MDPs for the referee: variants that no family makes, and one for a hand calculation.

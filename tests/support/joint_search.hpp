@@ -6,6 +6,7 @@
 #include "alidade/certify/relaxation.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/joint_source.hpp"
+#include "support/sources_of.hpp"
 
 namespace alidade::support {
 
@@ -18,7 +19,7 @@ struct JointSearch {
 
 /// Nothing if the run's first sets are of another algorithm.
 inline std::optional<JointSearch> joint_search(const Explorer& explorer) {
-    const auto* source = dynamic_cast<const detail::JointSource*>(explorer.sources().front().get());
+    const auto* source = dynamic_cast<const detail::JointSource*>(sources_of(explorer).front().get());
     if (source == nullptr || !source->solution()) return std::nullopt;
     const detail::JointProblem problem = source->problem();
     const detail::JointPoint& point = source->solution()->point;

@@ -12,8 +12,8 @@ namespace {
 TEST(LogDetBound, IsAttainedByRowsThatShareOutTheDimensions) {
     // In one dimension the determinant is lambda + n L^2; in three, rows in turn along the axes give each
     // lambda + (n/3) L^2.
-    EXPECT_NEAR(log_det_bound({1, 100, 2, 0.5}), std::log(1 + 100 * 4 / 0.5), 1e-12);
-    EXPECT_NEAR(log_det_bound({3, 300, 2, 0.5}), 3 * std::log((0.5 + 100 * 4) / 0.5), 1e-12);
+    EXPECT_NEAR(detail::log_det_bound({1, 100, 2, 0.5}), std::log(1 + 100 * 4 / 0.5), 1e-12);
+    EXPECT_NEAR(detail::log_det_bound({3, 300, 2, 0.5}), 3 * std::log((0.5 + 100 * 4) / 0.5), 1e-12);
 }
 
 TEST(PotentialBound, HoldsForRepeatedRows) {
@@ -21,21 +21,21 @@ TEST(PotentialBound, HoldsForRepeatedRows) {
     double sum = 0;
     for (int n = 1; n <= 1000; ++n) {
         sum += 1.0 / n;
-        ASSERT_LE(sum, potential_bound({1, static_cast<double>(n), 1, 1})) << n;
+        ASSERT_LE(sum, detail::potential_bound({1, static_cast<double>(n), 1, 1})) << n;
     }
-    EXPECT_NEAR(potential_bound({1, 1, 1, 1}), 2 * std::log(2.0), 1e-15);
+    EXPECT_NEAR(detail::potential_bound({1, 1, 1, 1}), 2 * std::log(2.0), 1e-15);
 }
 
 TEST(RidgeRadius, IsTheFormulaOfTheorem2) {
     // By hand: 0.5 sqrt(2 ln((1 + 10 * 4 / 4)/0.05)) + 2 * 3.
-    EXPECT_NEAR(ridge_radius({2, 10, 2, 4}, 0.5, 3, 0.05), 0.5 * std::sqrt(2 * std::log(11 / 0.05)) + 6,
-                1e-12);
+    EXPECT_NEAR(detail::ridge_radius({2, 10, 2, 4}, 0.5, 3, 0.05),
+                0.5 * std::sqrt(2 * std::log(11 / 0.05)) + 6, 1e-12);
 }
 
 TEST(BernsteinRadius, IsTheFormulaOfTheorem41) {
     // By hand: n = 100, d = 2, L = 1, lambda = 1: logs ln(51) and ln(4e4/0.1).
     const double level = std::log(4e5);
-    EXPECT_NEAR(bernstein_radius({2, 100, 1, 1}, 0.5, 3, 0.1),
+    EXPECT_NEAR(detail::bernstein_radius({2, 100, 1, 1}, 0.5, 3, 0.1),
                 8 * 0.5 * std::sqrt(2 * std::log(51.0) * level) + 12 * level, 1e-9);
 }
 
@@ -43,7 +43,7 @@ TEST(Azuma, BoundsTheTailOfCoinFlips) {
     // Exact tail of the sum of n fair signs, by the binomial law.
     constexpr int n = 60;
     for (const double failure : {0.5, 0.1, 0.01, 1e-4}) {
-        const double deviation = azuma_deviation(n, 2, failure);
+        const double deviation = detail::azuma_deviation(n, 2, failure);
         double tail = 0;
         for (int heads = 0; heads <= n; ++heads)
             if (2 * heads - n > deviation)
@@ -52,7 +52,7 @@ TEST(Azuma, BoundsTheTailOfCoinFlips) {
         EXPECT_LE(tail, failure);
         EXPECT_GT(tail, failure * failure / 10) << "much too loose";
     }
-    EXPECT_NEAR(azuma_deviation(50, 6, std::exp(-4.0)), 6 * 10, 1e-12);
+    EXPECT_NEAR(detail::azuma_deviation(50, 6, std::exp(-4.0)), 6 * 10, 1e-12);
 }
 
 TEST(SwitchBound, CountsDoublingsOfADeterminant) {
@@ -65,20 +65,20 @@ TEST(SwitchBound, CountsDoublingsOfADeterminant) {
             ++policies;
             old = 1 + n;
         }
-        ASSERT_LE(policies, switch_bound({1, static_cast<double>(n), 1, 1}, 1, 1)) << n;
+        ASSERT_LE(policies, detail::switch_bound({1, static_cast<double>(n), 1, 1}, 1, 1)) << n;
     }
     EXPECT_EQ(policies, 1 + 12);
-    EXPECT_NEAR(switch_bound({1, 4095, 1, 1}, 3, 1), 3 * 12 + 1, 1e-9);
+    EXPECT_NEAR(detail::switch_bound({1, 4095, 1, 1}, 3, 1), 3 * 12 + 1, 1e-9);
 }
 
 TEST(Concentration, RefusesWhatMakesNoSense) {
-    EXPECT_THROW(log_det_bound({0, 1, 1, 1}), InvalidArgument);
-    EXPECT_THROW(log_det_bound({1, -1, 1, 1}), InvalidArgument);
-    EXPECT_THROW(log_det_bound({1, 1, 1, 0}), InvalidArgument);
-    EXPECT_THROW(ridge_radius({1, 1, 1, 1}, 1, 1, 0), InvalidArgument);
-    EXPECT_THROW(bernstein_radius({1, 0, 1, 1}, 1, 1, 0.1), InvalidArgument);
-    EXPECT_THROW(azuma_deviation(10, 1, 1), InvalidArgument);
-    EXPECT_THROW(switch_bound({1, 1, 1, 1}, 1, 0), InvalidArgument);
+    EXPECT_THROW(detail::log_det_bound({0, 1, 1, 1}), InvalidArgument);
+    EXPECT_THROW(detail::log_det_bound({1, -1, 1, 1}), InvalidArgument);
+    EXPECT_THROW(detail::log_det_bound({1, 1, 1, 0}), InvalidArgument);
+    EXPECT_THROW(detail::ridge_radius({1, 1, 1, 1}, 1, 1, 0), InvalidArgument);
+    EXPECT_THROW(detail::bernstein_radius({1, 0, 1, 1}, 1, 1, 0.1), InvalidArgument);
+    EXPECT_THROW(detail::azuma_deviation(10, 1, 1), InvalidArgument);
+    EXPECT_THROW(detail::switch_bound({1, 1, 1, 1}, 1, 0), InvalidArgument);
 }
 
 }  // namespace

@@ -90,7 +90,8 @@ TEST(Theorem1, PrintsARadiusThatCoversTheorem2OfAbbasiYadkori) {
     // With noise H, half of delta over H steps, rows of norm H and lambda = 1/B^2.
     for (const double episodes : {1.0, 1e3, 1e9}) {
         const BoundSetting setting = square(5);
-        const double lemma = ridge_radius({5, episodes, 5, 0.2}, 5, setting.norm_bound, 0.1 / (2 * 5));
+        const double lemma =
+            detail::ridge_radius({5, episodes, 5, 0.2}, 5, setting.norm_bound, 0.1 / (2 * 5));
         EXPECT_GE(hoeffding_radius(setting, episodes), lemma);
         EXPECT_LE(hoeffding_radius(setting, episodes), 1.05 * lemma);
     }

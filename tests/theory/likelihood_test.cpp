@@ -42,17 +42,17 @@ TEST(MixtureRegret, IsTheWorstCaseOverAllCounts) {
                 }
             };
             fill(0, t);
-            EXPECT_NEAR(mixture_regret(t, d), worst, 1e-10) << "d " << d << ", t " << t;
+            EXPECT_NEAR(detail::mixture_regret(t, d), worst, 1e-10) << "d " << d << ", t " << t;
         }
-    EXPECT_NEAR(mixture_regret(0, 5), 0, 1e-11);
-    EXPECT_EQ(mixture_regret(100, 1), 0);
+    EXPECT_NEAR(detail::mixture_regret(0, 5), 0, 1e-11);
+    EXPECT_EQ(detail::mixture_regret(100, 1), 0);
 }
 
 // Cover and Ordentlich (1996): at most ln 2 + (d-1)/2 ln(t+1).
 TEST(MixtureRegret, IsAtMostThatOfCoverAndOrdentlich) {
     for (Index d = 2; d <= 20; ++d)
         for (double t = 1; t < 1e12; t *= 7)
-            EXPECT_LE(mixture_regret(t, d),
+            EXPECT_LE(detail::mixture_regret(t, d),
                       std::log(2.0) + 0.5 * static_cast<double>(d - 1) * std::log(t + 1) + 1e-9);
 }
 
@@ -63,8 +63,9 @@ TEST(MixtureRegret, IsAboveItsFormulaInMoreDigits) {
             const auto n = static_cast<long double>(t), half = static_cast<long double>(d) / 2;
             const long double exact =
                 std::lgamma(0.5L) - std::lgamma(half) + std::lgamma(n + half) - std::lgamma(n + 0.5L);
-            EXPECT_GE(static_cast<long double>(mixture_regret(t, d)), exact) << d << " features, " << t;
-            EXPECT_LE(static_cast<long double>(mixture_regret(t, d)), exact + 1e-9L)
+            EXPECT_GE(static_cast<long double>(detail::mixture_regret(t, d)), exact)
+                << d << " features, " << t;
+            EXPECT_LE(static_cast<long double>(detail::mixture_regret(t, d)), exact + 1e-9L)
                 << d << " features, " << t;
         }
 }
@@ -72,24 +73,26 @@ TEST(MixtureRegret, IsAboveItsFormulaInMoreDigits) {
 TEST(Kappa, BoundsTheLogarithmOnBothSides) {
     for (double b = -0.999; b < 50; b += 0.0373)
         for (double x = -0.998; x < 50; x += 0.0911) {
-            const double value = x - std::log1p(x), bound = kappa(b) * x * x;
+            const double value = x - std::log1p(x), bound = detail::kappa(b) * x * x;
             if (x <= b) {
                 EXPECT_GE(value, bound * (1 - 1e-12));
             } else {
                 EXPECT_LE(value, bound * (1 + 1e-12));
             }
         }
-    EXPECT_NEAR(kappa(0), 0.5, 1e-15);
+    EXPECT_NEAR(detail::kappa(0), 0.5, 1e-15);
     // Where the series takes over nothing jumps.
-    for (const double x : {1e-3, -1e-3}) EXPECT_NEAR(kappa(x * (1 - 1e-9)), kappa(x * (1 + 1e-9)), 1e-11);
-    EXPECT_TRUE(std::isinf(kappa(-1)));
+    for (const double x : {1e-3, -1e-3})
+        EXPECT_NEAR(detail::kappa(x * (1 - 1e-9)), detail::kappa(x * (1 + 1e-9)), 1e-11);
+    EXPECT_TRUE(std::isinf(detail::kappa(-1)));
 }
 
 TEST(Volumes, AreThoseOfKnownBodies) {
-    EXPECT_NEAR(std::exp(log_ball_volume(2)), 3.141592653589793, 1e-12);
-    EXPECT_NEAR(std::exp(log_ball_volume(3)), 4.0 / 3 * 3.141592653589793, 1e-12);
-    EXPECT_NEAR(std::exp(log_simplex_volume(2)), std::sqrt(2.0), 1e-12);      // a segment
-    EXPECT_NEAR(std::exp(log_simplex_volume(3)), std::sqrt(3.0) / 2, 1e-12);  // a triangle of side sqrt 2
+    EXPECT_NEAR(std::exp(detail::log_ball_volume(2)), 3.141592653589793, 1e-12);
+    EXPECT_NEAR(std::exp(detail::log_ball_volume(3)), 4.0 / 3 * 3.141592653589793, 1e-12);
+    EXPECT_NEAR(std::exp(detail::log_simplex_volume(2)), std::sqrt(2.0), 1e-12);  // a segment
+    EXPECT_NEAR(std::exp(detail::log_simplex_volume(3)), std::sqrt(3.0) / 2,
+                1e-12);  // a triangle of side sqrt 2
 }
 
 }  // namespace

@@ -3,18 +3,31 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "alidade/certify/knowledge.hpp"
-#include "alidade/explore/behaviour.hpp"
 #include "alidade/explore/schedule.hpp"
-#include "alidade/explore/set_source.hpp"
 #include "alidade/explore/snapshot.hpp"
 #include "alidade/model/counts.hpp"
+#include "alidade/model/policy.hpp"
 #include "alidade/model/task.hpp"
 #include "alidade/model/threads.hpp"
+#include "alidade/width/width.hpp"
 
 namespace alidade {
+
+namespace detail {
+class Behaviour;
+class SetSource;
+struct ExplorerParts;
+}  // namespace detail
+
+/// One experiment: a policy and how many episodes to run it for.
+struct Deployment {
+    std::shared_ptr<const Policy> policy;
+    std::int64_t episodes = 1;  ///< fewer may be run, never more
+};
 
 /// How to explore, and what to claim afterwards.
 struct ExplorerOptions {
@@ -40,13 +53,16 @@ class Explorer {
 public:
     /// By the catalogues. Throws InvalidArgument naming what is wrong, or why a task is refused.
     Explorer(const Task& task, const ExplorerOptions& options);
+    Explorer(Explorer&&) noexcept;
+    Explorer& operator=(Explorer&&) noexcept;
+    ~Explorer();
 
     /// The next experiment. Asking twice without telling gives the same one. Throws ModelContradiction if the
     /// data leave no model to plan with.
     Deployment ask();
     /// The last policy once more, for those who go on although `ask` finds the model contradicted. Throws
     /// InvalidArgument if there was none.
-    Deployment repeat() const { return behaviour_->repeat(); }
+    Deployment repeat() const;
     /// What the experiment showed: counts of the deployment asked for, and of nothing else. They are taken up
     /// whatever they show; `ask` and `knowledge` judge them.
     void tell(const Counts& counts);
@@ -54,16 +70,14 @@ public:
     /// model. Does not change what is asked next.
     Knowledge knowledge() const;
 
-    std::int64_t episodes() const { return behaviour_->episodes(); }  ///< told so far
-    std::int64_t replans() const { return behaviour_->replans(); }  ///< policies computed, the first included
-    /// At least `replans`; see Behaviour::replan_bound.
-    std::int64_t replan_bound() const { return behaviour_->replan_bound(); }
+    std::int64_t episodes() const;  ///< told so far
+    std::int64_t replans() const;   ///< policies computed, the first included
+    /// At least `replans`, known from the data, the schedule and the number of batches that were cut short
+    /// (where a run was extended) alone [theory §3e].
+    std::int64_t replan_bound() const;
     /// Whether the best of a run's certificates is handed over, not the last.
     bool keeps_best() const;
 
-    const Behaviour& behaviour() const noexcept { return *behaviour_; }
-    /// The sources that certificates rest on.
-    const std::vector<std::shared_ptr<SetSource>>& sources() const noexcept { return sources_; }
     const ExplorerOptions& options() const noexcept { return options_; }
 
     /// What `knowledge` rests on, and nothing more.
@@ -76,16 +90,18 @@ public:
     void restore(const Snapshot& memory);
 
 private:
+    friend struct detail::ExplorerParts;  // tests look at sources_
+
     Knowledge combine(const WidthOptions& effort, std::vector<Knowledge> parts) const;
     /// All sources by name: those that certificates rest on, and the one that the behaviour plans with.
-    std::vector<std::pair<std::string, SetSource*>> all_sources() const;
+    std::vector<std::pair<std::string, detail::SetSource*>> all_sources() const;
 
     Task task_;
     ExplorerOptions options_;
     std::vector<std::string> names_;  // of sources_
-    std::vector<std::shared_ptr<SetSource>> sources_;
+    std::vector<std::shared_ptr<detail::SetSource>> sources_;
     std::string own_;  // name of the behaviour's source
-    std::unique_ptr<Behaviour> behaviour_;
+    std::unique_ptr<detail::Behaviour> behaviour_;
 };
 
 /// The knowledge that evidence supports, without an explorer to hand: Explorer(task, options).recompute.

@@ -47,7 +47,7 @@ double hoeffding_episodes(const BoundSetting& setting, double epsilon);
 
 // By when Algorithm 1 with the sharp constants must have stopped: our own bound, with proof in
 // docs/bounds.md. For d base models with weights of their own at each step, exact widths, and a certificate
-// at each new policy; up to rounding_slack. Validity of certificates needs none of it.
+// at each new policy; up to rounding (1e-9 H). Validity of certificates needs none of it.
 
 /// Radius of a confidence set of the sharp constants after K episodes, at most: (1/2) sqrt((d-1) log(1 +
 /// K d/(d-1)) + 2 log((H-1)/failure)) + (1/2) sqrt(1 - 1/d). H >= 2 and d >= 2.
@@ -111,8 +111,9 @@ double linear_mdp_printed_radius(const BoundSetting& setting, double epsilon, do
 /// bound; the proof loses another logarithm [theory §2, erratum 47].
 double linear_mdp_printed_episodes(const BoundSetting& setting, double epsilon, double c_K);
 
-/// H times linear_radius for S = `states` after K episodes, at most; lambda = 1. With probability 1 - failure
-/// the regressions of every V in [0,H]^S on the data of a step are within this of P V, at all K' <= K.
+/// H times the radius of [theory §1.7] for S = `states` after K episodes, at most; lambda = 1. With
+/// probability 1 - failure the regressions of every V in [0,H]^S on the data of a step are within this of P
+/// V, at all K' <= K.
 double linear_mdp_radius(const BoundSetting& setting, Index states, double episodes, double failure);
 
 /// What Algorithms 3 and 4 with that radius, fixed for K episodes, guarantee for every reward in [0,1],

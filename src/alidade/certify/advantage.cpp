@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "../model/sweep.hpp"
+#include "../theory/radii.hpp"
 #include "advantage_state.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 
 namespace alidade::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "alidade/certify/deviation.hpp"
-#include "alidade/certify/value_bounds.hpp"
+#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "alidade/theory/radii.hpp"
+#include "../theory/radii.hpp"
 #include "range_about_weights.hpp"
 
 namespace alidade::detail {

@@ -4,7 +4,7 @@
 
 #include "advantage_step.hpp"
 #include "alidade/certify/deviation.hpp"
-#include "alidade/certify/value_bounds.hpp"
+#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "divergence.hpp"
 #include "error_recursion.hpp"
 #include "span.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "alidade/theory/radii.hpp"
+#include "../theory/radii.hpp"
 #include "error_recursion.hpp"
 #include "set_backup.hpp"
 

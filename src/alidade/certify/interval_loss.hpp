@@ -1,6 +1,6 @@
 #pragma once
 
-#include "alidade/certify/value_bounds.hpp"
+#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"

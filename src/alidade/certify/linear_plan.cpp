@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "linear_values.hpp"
 
 namespace alidade {
@@ -99,7 +99,7 @@ double linear_plan_bound(const LearnedLinear& learned) {
         for (Index pair = 0; pair < shape.pairs(); ++pair) worth[pair] += 3 * range * learned.bonus(h, pair);
         detail::clip_to_states(worth, range, shape, errors);
     }
-    return detail::at_start(learned, errors) + rounding_slack(shape.horizon);
+    return detail::at_start(learned, errors) + detail::rounding_slack(shape.horizon);
 }
 
 LinearPlanner::LinearPlanner(SharedLearned learned) : learned_(std::move(learned)) {

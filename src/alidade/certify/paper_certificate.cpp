@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "error_recursion.hpp"
 
 namespace alidade::detail {

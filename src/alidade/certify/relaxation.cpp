@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "../confidence/pair_widths.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "error_recursion.hpp"
 
 namespace alidade::detail {

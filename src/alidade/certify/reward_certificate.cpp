@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "../model/parallel.hpp"
+#include "../theory/radii.hpp"
 #include "advantage.hpp"
-#include "alidade/certify/value_bounds.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/theory/radii.hpp"
 #include "interval_loss.hpp"
 
 namespace alidade {
@@ -51,7 +50,7 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
             shape.actions, shape.horizon);
     const ValueBounds bounds = value_bounds(learned, reward, policy, threads);
     const auto horizon = static_cast<double>(shape.horizon);
-    const double slack = rounding_slack(shape.horizon);
+    const double slack = detail::rounding_slack(shape.horizon);
     RewardCertificate certificate;
     certificate.failure_probability = learned.delta();
     const Interval by_states{std::max(0.0, start_value(learned, bounds.policy_lower) - slack),
@@ -102,7 +101,7 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
     const double shortfall =
         backward_induction(model, reward, threads).value - evaluate(model, policy, reward, threads).value;
     certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +
-                                                        rounding_slack(learned.shape().horizon));
+                                                        detail::rounding_slack(learned.shape().horizon));
     settle(certificate, static_cast<double>(learned.shape().horizon));
     return certificate;
 }

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "alidade/certify/value_bounds.hpp"
+#include "../theory/radii.hpp"
+#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
-#include "alidade/theory/radii.hpp"
 #include "error_recursion.hpp"
 #include "set_backup.hpp"
 
@@ -29,7 +29,7 @@ void check_shape(const LearnedModel& learned, const Shape& given, const char* wh
 double guarantee(const LearnedModel& learned, const Matrix& lower) {
     const Vector first = lower.row(0).transpose();
     const double value = learned.model().start().expect({first.data(), at(first.size())});
-    return std::max(0.0, value - rounding_slack(learned.shape().horizon));
+    return std::max(0.0, value - detail::rounding_slack(learned.shape().horizon));
 }
 
 /// The pessimistic recursion; `follow`, if any, chooses the actions instead of the maximum.

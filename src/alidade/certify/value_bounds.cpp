@@ -1,4 +1,4 @@
-#include "alidade/certify/value_bounds.hpp"
+#include "alidade/certify/reward_certificate.hpp"
 
 #include <algorithm>
 #include <array>

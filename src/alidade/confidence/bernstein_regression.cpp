@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "../theory/radii.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 
 namespace alidade::detail {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "../convex/accurate_sum.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 
 namespace alidade {
 
@@ -69,8 +69,8 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const PointEstimate
     // Members within the radius of the estimate are within sqrt(radius^2 - residual^2 + 2 gap) of any point
     // with that residual and gap: the solver is not trusted, and rounding is counted as gap [theory §3a].
     Projection projection = alidade::project(parameters, estimate.coordinates, estimate.factor);
-    double refined = projected_radius(radius, projection.residual,
-                                      projection.gap + rounding_of(projection, estimate, radius));
+    double refined = detail::projected_radius(radius, projection.residual,
+                                              projection.gap + rounding_of(projection, estimate, radius));
     if (std::isnan(refined))
         throw ModelContradiction(fmt::format(
             "the estimate is {:.4g} from every possible mixture, farther than the radius {:.4g}: the data "

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "alidade/theory/radii.hpp"
+#include "../theory/radii.hpp"
 
 namespace alidade::detail {
 

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "../model/difference_basis.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "likelihood_form.hpp"
 #include "linear_regression.hpp"
 

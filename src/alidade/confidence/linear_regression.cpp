@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "../estimate/factoring.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 
 namespace alidade::detail {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "../theory/radii.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/error.hpp"
 #include "alidade/theory/bounds.hpp"
-#include "alidade/theory/radii.hpp"
 
 namespace alidade::detail {
 
@@ -62,7 +62,7 @@ double centre_bias(const ParameterSet& parameters, const TangentSpace& coordinat
 }
 
 double ridge_regularisation(const ParameterSet& parameters) {
-    return alidade::ridge_regularisation(parameters.radius(), base_models(parameters));
+    return ridge_regularisation(parameters.radius(), base_models(parameters));
 }
 
 std::vector<ConfidenceSet> regression_sets(const SharedFeatures& features,

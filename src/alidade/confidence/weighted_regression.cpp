@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "intersection.hpp"
 
 namespace alidade::detail {

@@ -1,13 +1,11 @@
-#include "alidade/explore/behaviour.hpp"
+#include "behaviour.hpp"
 
 #include <algorithm>
 
 #include "alidade/error.hpp"
 #include "record_field.hpp"
 
-namespace alidade {
-
-using detail::field;
+namespace alidade::detail {
 
 Behaviour::Behaviour(const Shape& shape, Schedule schedule) : shape_(shape), schedule_(schedule) {
     validate(shape_);
@@ -71,4 +69,4 @@ void Behaviour::restore(const Snapshot& memory) {
         Policy::deterministic(shape_, std::vector<std::int32_t>(actions.begin(), actions.end())));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

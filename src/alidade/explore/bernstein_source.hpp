@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../confidence/weighted_regression.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "joint_source.hpp"
 
 namespace alidade::detail {

@@ -1,16 +1,22 @@
+#include "alidade/explore/catalogue.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
-#include "alidade/explore/behaviour.hpp"
+#include "behaviour.hpp"
 #include "fisher_behaviour.hpp"
 #include "joint_behaviour.hpp"
 #include "lsvi_behaviour.hpp"
 #include "optimistic_behaviour.hpp"
 
 namespace alidade {
+
+using detail::Behaviour;
+using detail::BehaviourSetting;
+using detail::SetSource;
 
 namespace {
 

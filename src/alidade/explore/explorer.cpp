@@ -7,10 +7,15 @@
 
 #include "../confidence/intersection.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
+#include "behaviour.hpp"
 #include "handed_over.hpp"
 #include "likelihood_source.hpp"
 
 namespace alidade {
+
+using detail::SetSource;
+using detail::SourceSetting;
 
 namespace {
 
@@ -55,15 +60,35 @@ Explorer::Explorer(const Task& task, const ExplorerOptions& options)
     std::shared_ptr<SetSource> own;
     own_ = entry.source;
     for (const Request& request : asked) {
-        sources_.push_back(make_source(request, setting));
+        sources_.push_back(detail::make_source(request, setting));
         names_.push_back(request.name);
         if (request.name == entry.source) own = sources_.back();
     }
     // Who acts may plan with sets from which nothing is claimed. These have no part in the union bound.
-    if (!own) own = make_source({entry.source, {}}, setting);
+    if (!own) own = detail::make_source({entry.source, {}}, setting);
     behaviour_ = entry.make(
         {task_, options_.seed, options_.schedule, options_.threads}, own,
         RequestArguments(fmt::format("algorithm {}", entry.name), entry.parameters, algorithm.given));
+}
+
+Explorer::Explorer(Explorer&&) noexcept = default;
+Explorer& Explorer::operator=(Explorer&&) noexcept = default;
+Explorer::~Explorer() = default;
+
+std::int64_t Explorer::episodes() const {
+    return behaviour_->episodes();
+}
+
+std::int64_t Explorer::replans() const {
+    return behaviour_->replans();
+}
+
+std::int64_t Explorer::replan_bound() const {
+    return behaviour_->replan_bound();
+}
+
+Deployment Explorer::repeat() const {
+    return behaviour_->repeat();
 }
 
 std::vector<std::pair<std::string, SetSource*>> Explorer::all_sources() const {
@@ -77,6 +102,8 @@ std::vector<std::pair<std::string, SetSource*>> Explorer::all_sources() const {
     return all;
 }
 
+// Sets hold for any behaviour, so long as what they rest on is fixed before each batch: they may look on
+// while another acts [docs/algorithms/likelihood.md, Both kinds of sets at once].
 Deployment Explorer::ask() {
     // What the others regress on must be fixed before the deployment is run, as it is by who acts.
     for (const auto& source : sources_)
@@ -116,6 +143,8 @@ Knowledge Explorer::combine(const WidthOptions& effort, std::vector<Knowledge> p
     std::vector<ConfidenceSet> common = parts.front().mixture().sets();
     for (std::size_t i = 1; i < parts.size(); ++i)
         for (std::size_t k = 0; k < common.size(); ++k)
+            // One ellipsoid about what two have in common; a proof that there is nothing means that an event
+            // has failed [docs/algorithms/likelihood.md, Lemma 5].
             common[k] = detail::intersection(common[k], parts[i].mixture().sets()[k]);
     const std::int64_t episodes = parts.front().episodes;
     Knowledge best = certify(
@@ -168,6 +197,7 @@ std::string offline_algorithm(const Task& task) {
 
 Knowledge learn(const Task& task, const Counts& counts, double delta) {
     // Both sources keep counts and nothing else.
+    // Nothing was predicted or fixed on the way, so only sets that need neither can be had [likelihood §7].
     return recompute(task, detail::likelihood_evidence(counts),
                      {.algorithm = offline_algorithm(task), .confidence = {}, .delta = delta});
 }

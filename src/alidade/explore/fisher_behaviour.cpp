@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "../model/sweep.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/radii.hpp"
 #include "fisher_pass.hpp"
 
 namespace alidade::detail {
@@ -28,7 +28,9 @@ FisherBehaviour::FisherBehaviour(const BehaviourSetting& setting, std::shared_pt
 
 FisherBehaviour::~FisherBehaviour() = default;
 
-// Greedy for the bonuses under the smoothed model.
+// Greedy for the bonuses under the smoothed model. I(s,a) in the metric of J, the information gathered so
+// far, says what a visit would add; no regression on values, weighted or not, knows more than the likelihood
+// does [likelihood §5].
 Policy FisherBehaviour::choose() {
     source_->refresh();
     const bool homogeneous = setting_.task.homogeneous, clipped = bonus_ == FisherBonus::sqrt;
@@ -39,6 +41,7 @@ Policy FisherBehaviour::choose() {
         mixture_regret(pooled * static_cast<double>(episodes()), setting_.task.features->features()), 2,
         std::max<Index>(1, std::ssize(source_->information())),  // none if H = 1
         source_->setting().delta);
+    // Generalised eigenvalues of (I, J) are those of L^-1 I L^-T, J = L L': a factor a set, for all pairs.
     std::vector<Matrix> factors;
     for (const Matrix& metric : source_->information())
         factors.emplace_back(Eigen::LLT<Matrix>(metric).matrixL());

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "alidade/explore/behaviour.hpp"
+#include "behaviour.hpp"
 #include "fisher_bonus.hpp"
 #include "likelihood_source.hpp"
 

@@ -84,6 +84,7 @@ ALIDADE_INLINE void scale_successors(const FisherBlock& block, const FisherShare
         Number predicted{};
         for (Index i = 0; i < d; ++i)
             predicted += shared.weights[i] * number_at<Number>(block.phi, j * d + i);
+        // P_j of the smoothed model: what is rare under it says most about the weights when it is seen.
         const Number root = root_of(predicted < floor ? floor : predicted);
         Number* x = scaled + j * p;
         for (Index i = 0; i < p; ++i) x[i] = number_at<Number>(block.psi, j * p + i) / root;
@@ -108,6 +109,7 @@ ALIDADE_INLINE void gram_rows(const Number* scaled, Index successors, Index p, I
     }
 }
 
+/// gram = L^-1 I(s,a) L^-T, p x p: its eigenvalues are what a visit adds to J, direction by direction.
 template <class Number>
 ALIDADE_INLINE void gram_of(const Number* scaled, Index successors, Index p, Number* gram) {
     Index row = 0;
@@ -149,7 +151,8 @@ ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, Number* 
     return value;
 }
 
-/// The diagonal of the Cholesky factor of 1 + matrix, which is overwritten by it.
+/// The diagonal of the Cholesky factor of 1 + matrix, which is overwritten by it. All eigenvalues are at
+/// least 1, so that no pivot has to be looked for.
 template <class Number>
 ALIDADE_INLINE void factor_shifted(Number* matrix, Index p, Number* diagonal) {
     for (Index k = 0; k < p; ++k) {
@@ -173,12 +176,14 @@ ALIDADE_INLINE void bonus_numbers(const FisherBlock& block, const FisherShared& 
     Number *scaled = scratch, *gram = scaled + block.successors * p, *direction = gram + p * p;
     scale_successors(block, shared, scaled);
     gram_of(scaled, block.successors, p, gram);
+    // What one visit adds to ln det J: the information gained, whatever the direction [likelihood §5].
     // ln det(1 + J^-1 I), which is twice the sum of the logarithms of a Cholesky factor's diagonal.
     if (shared.bonus == FisherBonus::gain) {
         factor_shifted(gram, p, numbers);
         return;
     }
     const Number leading = leading_eigenvalue(gram, p, direction, direction + p);
+    // lambda_max(J^-1 I): the share by which a visit sharpens the direction that it sharpens most.
     if (shared.bonus == FisherBonus::leverage) {
         *numbers = leading;
         return;
@@ -335,6 +340,7 @@ void back_up(const FisherWork& work, const Tile& tile, Index count, double scale
 FisherShared shared_of(const FisherPass::Known& known, Index features, Vector& inverse_diagonal) {
     const Index p = known.factor->rows();
     inverse_diagonal.resize(p);
+    // One division for all pairs of the step instead of one for each.
     for (Index i = 0; i < p; ++i) inverse_diagonal[i] = 1 / (*known.factor)(i, i);
     return {
         features,       p, known.weights->data(), known.factor->data(), inverse_diagonal.data(), known.bonus,

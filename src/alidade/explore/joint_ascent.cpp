@@ -113,14 +113,18 @@ bool JointAscent::layer_step(JointValues& values, Step h) {
         const double optimistic = adjoint_.optimistic[place], model = adjoint_.model[place];
         if (optimistic == 0 && model == 0) continue;
         const bool rewarded = values.point().rewards[place] != 0;
+        // mu is the slope by the reward, of which 0 and 1 are enough [docs/algorithms/bernstein.md, The
+        // search].
         const bool reward = model > 0 || (model == 0 && rewarded);
         Action best = values.point().actions[place];
         if (h + 1 < shape_.horizon) {
+            // To first order in what the step's values are, but with the clip, which no slope shows.
             const auto score = [&](Action a) {
                 const JointValues::Worth worth = values.worth(h, shape_.pair(s, a));
                 return optimistic * std::min(problem_.clips[at(h)], worth.optimistic) + model * worth.model;
             };
             double highest = score(best);
+            // Ties within rounding stay where they are, or sweeps would go round in circles.
             highest += least_gain * std::abs(highest);
             for (Action a = 0; a < shape_.actions; ++a)
                 if (const double own = score(a); own > highest) {
@@ -150,6 +154,8 @@ bool JointAscent::try_choice(JointValues& values, const Choice& choice) {
     return false;
 }
 
+// Where the whole layer lowered the value, which clips and printed backups allow, some of its changes may
+// still raise it.
 bool JointAscent::state_by_state(JointValues& values, Step h, const JointPoint& wanted) {
     bool gained = false;
     for (State s = 0; s < shape_.states && values.backups() < limit_; ++s) {
@@ -171,6 +177,7 @@ bool JointAscent::weight_step(JointValues& values, Index part) {
     const SupportBracket corner = support(part).bracket({slope.data(), at(slope.size())});
     const Vector start = values.point().weights[at(part)];
     if (corner.witness.size() == 0 || !(corner.lower > slope.dot(start))) return false;
+    // The slope is that at the start: where the whole way loses, a part of it may gain.
     for (const double length : {1.0, 0.4, 0.16, 0.064}) {
         values.take_weights(part, start + length * (corner.witness - start));
         values.evaluate(shape_.horizon - 2);
@@ -224,6 +231,7 @@ JointSolution JointAscent::climb(JointPoint start) {
             for (std::size_t k = 0; k < problem_.parts.size(); ++k)
                 gained = weight_step(values, static_cast<Index>(k)) || gained;
         }
+        // Where no block gains a single choice may, and after it blocks again.
         if (values.backups() >= limit_ || !polish(values)) break;
     }
     return {values.point(), values.value(), scale_};
@@ -235,6 +243,8 @@ namespace {
 JointSolution best_of_starts(const JointProblem& problem, const AscentOptions& options,
                              const std::optional<JointSolution>& before, const JointPoint& relaxed,
                              double scale, std::uint64_t turn) {
+    // The solution before, as sets change little between two policies; the relaxation's policy, which B rests
+    // on; and random ones, for what both miss.
     JointAscent ascent(problem, options, scale);
     std::optional<JointSolution> best;
     for (Index number = 0; number < options.starts; ++number) {
@@ -255,10 +265,13 @@ JointSolution maximise(const JointProblem& problem, const AscentOptions& options
     const Shape shape = problem.task.shape();
     JointAscent first(problem, options);
     if (shape.learned_steps() == 0) return {first.plain_start(), 0, 1};
+    // The policy that attains B, which no (pi, R) exceeds [docs/algorithms/bernstein.md, Theorem 3].
     std::vector<Action> actions = relaxation(problem, {}).actions;
     actions.resize(at(shape.horizon * shape.states), 0);
     const JointPoint relaxed = first.start_with(actions, turn);
     const double limit = clipped_share * problem.clips.front();
+    // While everything is clipped all points are maxima, and there is no slope. Up again by twice at most,
+    // as radii hardly change between two policies [docs/algorithms/bernstein.md, The search].
     double scale = before ? std::min(1.0, 2 * before->scale) : 1.0;
     // One point that is clipped is enough to see that the scale is too large.
     const JointPoint probe = before ? first.repaired(before->point) : relaxed;
@@ -271,6 +284,8 @@ JointSolution maximise(const JointProblem& problem, const AscentOptions& options
     return found;
 }
 
+// Radii as they are and backups by members that a solver found: a number that the problem has at this point,
+// and so a lower end of its maximum, to be compared with B.
 double attained_value(const JointProblem& problem, const JointPoint& point) {
     return JointValues(problem, point, 1, RobustBackup::attained).value();
 }

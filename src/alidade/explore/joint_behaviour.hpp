@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "alidade/explore/behaviour.hpp"
+#include "behaviour.hpp"
 #include "joint_source.hpp"
 
 namespace alidade::detail {

@@ -23,6 +23,8 @@ void JointSource::refresh() {
     const JointProblem problem = this->problem();
     // Starts are drawn by the number of episodes: equal data, equal searches.
     solution_ = maximise(problem, ascent_, solution_, static_cast<std::uint64_t>(episodes_));
+    // What is regressed on until the next policy: known before the batch, as the radius asks for
+    // [docs/algorithms/bernstein.md, A run].
     freeze(problem, JointValues(problem, solution_->point, solution_->scale));
     log_det_ = log_determinants();
     due_ = false;
@@ -32,10 +34,12 @@ void JointSource::absorb(const Counts& batch) {
     expects(batch.shape() == shape_, "counts have another shape than the problem");
     // A value that was chosen with the help of a transition must not be regressed on it [theory §3i].
     expects(solution_.has_value(), "counts taken up before what is regressed on was fixed");
+    // Into the regressions with V and the variances of the last refresh, all visits of a pair at once.
     take(batch);
     episodes_ += batch.episodes();
     due_ = true;
     if (setting_.schedule.kind != Schedule::Kind::doubling) return;
+    // Rare switching by the product of the sets' determinants, as RegressionSource has it [theory §3e].
     double grown = 0;
     const std::vector<double> now = log_determinants();
     for (std::size_t k = 0; k < now.size(); ++k) grown += now[k] - log_det_[k];
@@ -44,6 +48,7 @@ void JointSource::absorb(const Counts& batch) {
 
 std::optional<std::int64_t> JointSource::refresh_bound() const {
     if (setting_.schedule.kind != Schedule::Kind::doubling) return std::nullopt;
+    // At every refresh but the first the product has doubled since the one before [theory §3e].
     double doublings = 0;
     for (const double grown : log_determinants()) doublings += grown / std::log(2.0);
     return 1 + static_cast<std::int64_t>(doublings * (1 + 1e-12) + 1e-9);
@@ -84,6 +89,7 @@ void JointSource::restore(const Snapshot& memory) {
     for (const std::int32_t action : point.actions)
         expects(action >= 0 && action < shape_.actions, "a stored action is {}; must be 0 to {}", action,
                 shape_.actions - 1);
+    // The search goes on from the point stored, so that a resumed run finds what the other would have found.
     const Index sets = confidence_sets(shape_.horizon, setting_.task.homogeneous),
                 d = setting_.task.features->features();
     if (sets > 0) {

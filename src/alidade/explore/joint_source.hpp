@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "../certify/joint_problem.hpp"
-#include "alidade/explore/set_source.hpp"
 #include "alidade/model/policy.hpp"
 #include "joint_ascent.hpp"
 #include "joint_values.hpp"
+#include "set_source.hpp"
 
 namespace alidade::detail {
 

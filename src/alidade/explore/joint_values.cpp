@@ -38,6 +38,7 @@ JointValues::JointValues(const JointProblem& problem, JointPoint point, double s
     evaluate(shape_.horizon - 1);
 }
 
+// The law of every entry once, as thousands of backups ask for it between two changes of the weights.
 void JointValues::take_weights(Index part, const Vector& weights) {
     expects(weights.size() == features_.features(), "{} weights; must be {}", weights.size(),
             features_.features());
@@ -56,6 +57,9 @@ void JointValues::choose(Step h, State s, Action action, bool reward) {
     point_.rewards[at(h * shape_.states + s)] = reward ? 1 : 0;
 }
 
+// psi_V = sum over s' of V(s') psi(s,a,s'). In coordinates of the hull a constant in V does not count [theory
+// §3k]; in those of the printed algorithm, which are of R^d, it does [docs/algorithms/bernstein.md, Theorem
+// 3].
 void JointValues::feature_of(Index pair, std::span<const double> value) {
     feature_.setZero();
     double* const sum = feature_.data();
@@ -68,6 +72,7 @@ void JointValues::feature_of(Index pair, std::span<const double> value) {
     }
 }
 
+// |psi_V| in the inverse of Lambda = L L': the length of L^-1 psi_V, and L^-1 is lower triangular.
 double JointValues::norm(const Matrix& inverse_factor) {
     double square = 0;
     for (Index i = 0; i < p_; ++i) {
@@ -79,6 +84,7 @@ double JointValues::norm(const Matrix& inverse_factor) {
     return std::sqrt(square);
 }
 
+// The gradient of that norm by psi_V is Lambda^-1 psi_V / |psi_V| = L^-T (L^-1 psi_V) / |psi_V|.
 double JointValues::norm_and_slope(const Matrix& inverse_factor) {
     const double length = norm(inverse_factor);
     slope_.setZero();
@@ -89,6 +95,8 @@ double JointValues::norm_and_slope(const Matrix& inverse_factor) {
     return length;
 }
 
+// Each norm bounds the same error, so the least does, and the slope is that of the norm that is the least
+// [docs/algorithms/bernstein.md, The printed algorithm].
 double JointValues::second_norm(const JointPart& part, bool slope) {
     double least = 0;
     const Matrix* chosen = nullptr;
@@ -101,6 +109,7 @@ double JointValues::second_norm(const JointPart& part, bool slope) {
     return slope ? norm_and_slope(*chosen) : least;
 }
 
+// phi_V in R^d, which weights are multiplied with: a direction for a support function.
 void JointValues::direction_of(Index pair, std::span<const double> value) {
     direction_.setZero();
     const Index d = features_.features();
@@ -112,6 +121,9 @@ void JointValues::direction_of(Index pair, std::span<const double> value) {
     }
 }
 
+// An upper end of max over C of theta . phi_V, in closed form: the top of the ball about the projection
+// [docs/algorithms/hoeffding.md, Support function], or, if that is less, the largest expectation of any base
+// model, as members are their mixtures. A search that climbs on it needs no solver.
 JointValues::BallBackup JointValues::ball_backup(Step h, Index pair) {
     const ConfidenceSet& set = problem_.part(h).set;
     const std::span<const double> value = optimistic_values(h + 1);
@@ -137,6 +149,9 @@ JointValues::BallBackup JointValues::ball_backup(Step h, Index pair) {
     return result;
 }
 
+// The largest expectation over the set, in place of P~ V + u_2: it is monotone in V and in the set, which the
+// printed backup is not [theory §2.1; docs/algorithms/bernstein.md, The inner problem]. As radii are scaled
+// down the set shrinks towards the model; so, near enough for a search, does this.
 double JointValues::robust_backup(Step h, Index pair, double expected) {
     double largest = 0;
     if (robust_ == RobustBackup::attained) {
@@ -162,6 +177,8 @@ JointValues::Worth JointValues::worth(Step h, Index pair) {
         expected += law[at(e)] * optimistic[at(targets[e])];
     }
     feature_of(pair, model);
+    // u_1: how far the truth's expectation of V^ may be from the model's, as theta~ and the truth are within
+    // the radius of each other [docs/algorithms/bernstein.md, Theorem 2].
     result.optimistic = scale_ * part.first_radius * norm(part.first);
     if (h + 2 >= shape_.horizon) return result;  // V is 0 at the last step
     if (part.second.empty()) {
@@ -169,6 +186,7 @@ JointValues::Worth JointValues::worth(Step h, Index pair) {
         return result;
     }
     feature_of(pair, optimistic);
+    // As printed, P~ V + u_2, but with twice the radius: theta~ is any member [theory §2, erratum 3].
     result.optimistic += scale_ * part.second_radius * second_norm(part, false) + expected;
     return result;
 }
@@ -176,6 +194,7 @@ JointValues::Worth JointValues::worth(Step h, Index pair) {
 bool JointValues::refresh(Step h, State s) {
     const auto place = at(h * shape_.states + s);
     const double model = model_[place], optimistic = optimistic_[place], reward = point_.rewards[place];
+    // At the last step V^ is the reward, and V stays 0: nothing comes after it that could be uncertain.
     if (h + 1 == shape_.horizon) {
         model_[place] = reward;
         return model != reward;
@@ -183,6 +202,7 @@ bool JointValues::refresh(Step h, State s) {
     const Worth worth = this->worth(h, shape_.pair(s, point_.actions[place]));
     model_[place] = reward + worth.model;
     unclipped_[place] = worth.optimistic;
+    // No error of a value exceeds the steps that are left [likelihood §9.6]; V^ is a value and needs no clip.
     optimistic_[place] = std::min(problem_.clips[at(h)], worth.optimistic);
     return model != model_[place] || optimistic != optimistic_[place];
 }
@@ -193,6 +213,8 @@ void JointValues::evaluate(Step from) {
     value_ = problem_.task.start.expect(optimistic_values(0));
 }
 
+// A choice at (h, s) changes V and V^ there, and at earlier steps only where the action taken may lead to a
+// state that has changed: far less than all of them, and single choices are tried by the thousand.
 void JointValues::evaluate_choice(Step h, State s) {
     changed_next_.assign(at(shape_.states), 0);
     bool any = refresh(h, s);
@@ -235,6 +257,7 @@ void JointValues::undo() {
     std::ranges::copy(kept_rewards_, point_.rewards.begin());
 }
 
+// By the chain rule: psi_V moves by psi(s') as V(s') does, and slope_ is the gradient by psi_V.
 void JointValues::add_slope(Index pair, double amount, std::span<double> next) const {
     const double* psi = psi_.data();
     const std::int32_t* targets = features_.targets().data();
@@ -252,6 +275,8 @@ void JointValues::add_law(std::span<const double> law, Index pair, double amount
         next[at(targets[e])] += amount * law[at(e)];
 }
 
+// A maximum has the slope of what attains it: the law of the base model, or the law at the ball's centre and
+// the radius times the slope of the norm.
 void JointValues::add_robust_slope(Step h, Index pair, double amount, std::span<double> next) {
     const ConfidenceSet& set = problem_.part(h).set;
     const BallBackup backup = ball_backup(h, pair);
@@ -281,12 +306,16 @@ void JointValues::pass_on(Step h, State s, bool weights, JointAdjoint& adjoint) 
     };
     const std::vector<double>& law = kernels_[at(index)];
     const bool printed = !part.second.empty();
+    // V^ goes on with the model's law: mu P~.
     add_law(law, pair, model, next(adjoint.model));
     if (optimistic != 0) {
         feature_of(pair, model_values(h + 1));
         norm_and_slope(part.first);
+        // u_1 is a bonus of V, but a function of V^: what lambda carries goes to mu.
         add_slope(pair, optimistic * scale_ * part.first_radius, next(adjoint.model));
         if (h + 2 < shape_.horizon) {
+            // The backup: its P~ V, and then what is added to that, u_2 or the share of the largest
+            // expectation.
             add_law(law, pair, printed ? optimistic : optimistic * (1 - scale_), next(adjoint.optimistic));
             if (printed) {
                 feature_of(pair, optimistic_values(h + 1));
@@ -298,11 +327,16 @@ void JointValues::pass_on(Step h, State s, bool weights, JointAdjoint& adjoint) 
         }
     }
     if (!weights) return;
+    // theta~ is in V^ by P~ V^, and in V by P~ V where the backup is the printed one; of a robust backup only
+    // the share of the model that scaling down adds depends on it.
     adjoint.weights[at(index)] += model * features_.phi_value(pair, model_values(h + 1)) +
                                   (printed ? optimistic : optimistic * (1 - scale_)) *
                                       features_.phi_value(pair, optimistic_values(h + 1));
 }
 
+// All slopes by one pass forwards, as a gradient by the start's value alone is wanted: from lambda = the
+// start law and mu = 0, each step hands on to what its actions lead to [docs/algorithms/bernstein.md,
+// Slopes].
 void JointValues::differentiate(Step last, bool weights, JointAdjoint& adjoint) {
     const auto size = at(shape_.horizon * shape_.states);
     adjoint.model.assign(size, 0.0);

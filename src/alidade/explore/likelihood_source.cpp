@@ -37,6 +37,7 @@ LikelihoodSource::LikelihoodSource(SourceSetting setting, LikelihoodSourceOption
 
 void LikelihoodSource::refresh() {
     const Task& task = setting_.task;
+    // All data so far: L depends on counts alone, and nothing has to be regressed in order [likelihood §2].
     const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts_, task.homogeneous);
     const Matrix& basis = tangent_.space.basis;
     const Index p = basis.cols();
@@ -46,9 +47,12 @@ void LikelihoodSource::refresh() {
     log_det_.clear();
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const Vector start = before.size() == rows.size() ? before[k] : Vector{};
+        // To plan and to predict with, not what is handed over: off the faces, where what was never seen has
+        // probability 0 and I(s,a) no bound [docs/algorithms/likelihood.md, Exploration].
         smoothed_.push_back(
             maximise_likelihood(rows[k], {.barrier = pseudo_count, .steps = 60}, start).weights);
-        // The identity makes it invertible before there are data.
+        // J = Z' [sum of n f f' / (theta . f)^2] Z, the curvature of -L in coordinates of the hull: the
+        // observed Fisher information. The identity makes it invertible before there are data.
         information_.push_back(detail::information(rows[k], smoothed_.back(), basis) +
                                Matrix::Identity(p, p));
         log_det_.push_back(log_determinant(information_.back()));
@@ -76,6 +80,7 @@ void LikelihoodSource::predict(const Counts& counts) {
                 std::log(Eigen::Map<const Vector>(rows[k].row(row), rows[k].features).dot(smoothed_[k]));
 }
 
+// Rare switching, with J in the place of Lambda and the product over the steps [theory §3e].
 bool LikelihoodSource::determinant_doubled() const {
     const std::vector<LikelihoodRows> rows =
         likelihood_rows(*setting_.task.features, counts_, setting_.task.homogeneous);
@@ -104,6 +109,8 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
     expects(refusal.empty(), "{}", refusal);
     require_counts_of(task, counts);
     const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
+    // {L(theta) >= L(theta~) - B}, B from the lesser of two mixtures' regrets [docs/algorithms/likelihood.md,
+    // Theorem 1]. Whoever acted: the sets ask only that s' was drawn from the pair's law [likelihood §7].
     const std::vector<LikelihoodSet> sets = likelihood_sets(rows, options.sets, starts);
     std::vector<ConfidenceSet> ellipsoids;
     // Certificates are computed from ellipsoids; the convex set of likelihoods lies inside [likelihood §3].

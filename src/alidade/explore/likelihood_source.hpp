@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "../confidence/likelihood_sets.hpp"
-#include "alidade/explore/set_source.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/model/threads.hpp"
+#include "set_source.hpp"
 
 namespace alidade::detail {
 

@@ -6,9 +6,9 @@
 #include "../certify/linear_values.hpp"
 #include "../certify/relaxation.hpp"
 #include "../estimate/ridge_regression.hpp"
+#include "../theory/radii.hpp"
 #include "alidade/certify/deviation.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "likelihood_source.hpp"
 #include "record_field.hpp"
 
@@ -16,6 +16,8 @@ namespace alidade::detail {
 
 namespace {
 
+/// c_beta d sqrt(ln(dH/(delta eps))), for values in [0,1]: the printed radius without its factor H, which the
+/// range of a step brings in [theory §1.7].
 double printed_linear_radius(const Task& task, double delta, const PrintedLinearConstants& constants) {
     const auto d = static_cast<double>(task.linear->features()), steps = static_cast<double>(task.horizon);
     const double inside = d * steps / (delta * constants.precision);
@@ -44,10 +46,14 @@ LinearSource::LinearSource(SourceSetting setting, LinearSourceOptions options)
 }
 
 std::vector<LinearEstimate> LinearSource::estimates_of(const Counts& counts) const {
+    // The radius counts the states that can follow at a step; counts from where the start cannot lead to
+    // would bring in others [docs/algorithms/lsvi.md, Theorem 1].
     regression_.require_reachable(counts);
     return regression_.solve(linear_statistics(*setting_.task.linear, counts, setting_.task.homogeneous));
 }
 
+// Nothing is fixed for the data to come: the radius holds for all V at once, so that each V is regressed on
+// all data so far [docs/algorithms/lsvi.md, Theorem 1; theory §2, errata 44 and 45].
 void LinearSource::refresh() {
     estimates_ = estimates_of(counts_);
     if (setting_.schedule.kind == Schedule::Kind::doubling) log_det_ = log_determinants();
@@ -60,6 +66,7 @@ void LinearSource::absorb(const Counts& batch) {
     counts_ += batch;
     due_ = true;
     if (setting_.schedule.kind != Schedule::Kind::doubling || log_det_.empty()) return;
+    // The product over the steps, as in RegressionSource [theory §3e]: a matter of speed alone.
     double grown = 0;
     const std::vector<double> now = log_determinants();
     for (std::size_t k = 0; k < now.size(); ++k) grown += now[k] - log_det_[k];
@@ -76,6 +83,7 @@ std::vector<double> LinearSource::log_determinants() const {
 
 std::optional<std::int64_t> LinearSource::refresh_bound() const {
     if (setting_.schedule.kind != Schedule::Kind::doubling) return std::nullopt;
+    // At every refresh but the first the product has doubled since the one before [theory §3e].
     double doublings = 0;
     for (const double grown : log_determinants()) doublings += grown / std::log(2.0);
     return 1 + static_cast<std::int64_t>(doublings * (1 + 1e-12) + 1e-9);
@@ -89,14 +97,18 @@ const LinearEstimate& LinearSource::estimate(Step h) const {
 Knowledge LinearSource::knowledge_of(const Counts& counts) const {
     const Task& task = setting_.task;
     const auto learned = std::make_shared<const LearnedLinear>(task, estimates_of(counts), setting_.delta);
+    // The regressions as a model for any planner: rows within u of the truth in total variation, without a
+    // factor 2, which every certificate of rows can use [docs/algorithms/lsvi.md, Theorem 2].
     RewardFreeCertificate certificate =
         certify_reward_free(*learned, DeviationTable::of(*learned), {.threads = setting_.threads});
     const ValueRanges ranges{task.horizon, true};
+    // On the same event, so that the least of all may be reported [docs/algorithms/lsvi.md, Theorem 3].
     for (const auto& [name, reward] : {std::pair{"printed", ExplorationReward::bonus},
                                        std::pair{"wang", ExplorationReward::bonus_over_steps}})
         add_candidate(certificate, name, own_certificate(*learned, {.reward = reward, .ranges = ranges}),
                       task.horizon);
     if (printed_radius_ > 0)
+        // The paper leaves its constant open: what it would claim with a guess is shown, and is no candidate.
         certificate.unproved.emplace_back(
             "printed", own_certificate(*learned, {.ranges = {task.horizon, false}}, printed_radius_));
     return {learned, std::move(certificate), counts.episodes()};

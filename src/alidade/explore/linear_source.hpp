@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "../confidence/linear_regression.hpp"
-#include "alidade/explore/set_source.hpp"
+#include "alidade/explore/catalogue.hpp"
+#include "set_source.hpp"
 
 namespace alidade::detail {
 

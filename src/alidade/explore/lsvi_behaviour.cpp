@@ -26,12 +26,18 @@ Policy LsviBehaviour::choose() {
     Vector values = Vector::Zero(states);
     for (Step h = shape().horizon - 2; h >= 0; --h) {
         const LinearEstimate& estimate = source_->estimate(h);
+        // u = beta |phi|, not cut at the range before it is added, or optimism fails [theory §2, erratum 54].
         const Vector bonuses = linear_bonuses(features, estimate, printed > 0 ? printed : estimate.radius);
+        // phi . w^(V) + R + n u: the exploration reward R is a bonus itself, and another one makes up for the
+        // error of the regression [docs/algorithms/lsvi.md, The algorithms' own certificates].
         const Vector worth = linear_backup(features, estimate, pass.scale(h), bonuses, values);
         for (State s = 0; s < states; ++s) {
             const std::span of_state(worth.data() + shape().pair(s, 0), at(shape().actions));
+            // By values that are not clipped: clipped ones tie while nothing is known [likelihood §8.4].
             const Action chosen = tied_action(of_state, {seed_, replans(), h * states + s});
             actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
+            // At n, which no error exceeds [docs/algorithms/lsvi.md, Theorem 3]; and a regression may be
+            // negative.
             values[s] = std::clamp(of_state[at(chosen)], 0.0, pass.ranges.at(h));
         }
     }

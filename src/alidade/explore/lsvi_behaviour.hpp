@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "../certify/linear_values.hpp"
-#include "alidade/explore/behaviour.hpp"
+#include "behaviour.hpp"
 #include "linear_source.hpp"
 
 namespace alidade::detail {

@@ -26,6 +26,8 @@ OptimisticBehaviour::OptimisticBehaviour(const BehaviourSetting& setting,
 // with the paper's constants through Q_h = clip(theta^ . phi_V + 2u) [paper, Alg. 1 lines 12-13]. There is no
 // bonus at the last step, which the paper explores though nothing comes after it [theory §3c].
 Policy OptimisticBehaviour::choose() {
+    // New sets and, for every pair, the V that the transitions to come are regressed on [paper, Alg. 1 lines
+    // 6-9].
     source_->solve();
     const ValueRegression& regression = source_->regression();
     const bool paper = regression.constants().paper;
@@ -74,6 +76,7 @@ UniformBehaviour::UniformBehaviour(const BehaviourSetting& setting, std::shared_
     : Behaviour(setting.task.shape(), setting.schedule), source_(std::move(source)) {}
 
 Policy UniformBehaviour::choose() {
+    // Whoever acts, the sets must fix what they regress on; who acts at random needs nothing else of them.
     source_->refresh();
     return Policy::uniform(shape());
 }

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "alidade/explore/behaviour.hpp"
 #include "alidade/model/threads.hpp"
+#include "behaviour.hpp"
 #include "regression_source.hpp"
 
 namespace alidade::detail {

@@ -81,6 +81,9 @@ ALIDADE_INLINE double total_of(const Number& number) {
 }
 
 /// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.
+/// |psi_V| is convex in V, so that V that maximises its linearisation does not lower it: an ascent, which
+/// ends at a vertex of [0,1]^m. A lower end of the width, for planning and for regression features;
+/// certificates have upper ends [theory §1.3].
 template <class Number>
 ALIDADE_INLINE bool move_witness(const Block& block, Index p, const Number* slope) {
     const Number zero{}, one = zero + 1.0;
@@ -114,6 +117,8 @@ ALIDADE_INLINE Number expectation(const Block& block, const Shared& shared, cons
 template <class Number>
 ALIDADE_INLINE void pass_over_lanes(const Block& block, const Shared& shared, const double* next,
                                     Number* scratch, double* squares, double* expected) {
+    // From the witness of the last policy: metrics change little, and a few steps are enough for it to follow
+    // [oracle §C.2].
     Number *sum = scratch, *slope = scratch + shared.dimension;
     Number square = slope_of<true>(block, shared, sum, slope);
     for (int step = 0; step < shared.ascents; ++step) {
@@ -141,6 +146,8 @@ ALIDADE_INLINE void pass_over_block(const Block& block, const Shared& shared, do
     for (Index l = 0; l < lanes; ++l) {
         // Rounding may leave a tiny negative square where nothing can move.
         const double positive = squares[l] > 0 ? squares[l] : 0.0;
+        // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1 lines
+        // 10-13].
         values[l] = shared.scale * std::sqrt(positive) + expected[l];
     }
 }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "handed_over.hpp"
 #include "likelihood_source.hpp"
 #include "log_determinant.hpp"
@@ -27,6 +27,8 @@ PredictionSource::PredictionSource(SourceSetting setting, WidthMethod width)
     expects(refusal.empty(), "{}", refusal);
 }
 
+// ln det(I + the observed information), at weights that stay, so that it grows by data alone. It says when to
+// predict anew, and is no part of any set.
 double PredictionSource::log_det(const std::vector<double>& counts, const Vector& weights) const {
     const FeatureMap& features = *setting_.task.features;
     const TangentSpace& space = likelihood_.parameters().space();
@@ -52,6 +54,8 @@ void PredictionSource::refresh() {
     predictors_.clear();
     log_det_.clear();
     for (std::size_t k = 0; k < counts.size(); ++k) {
+        // Fixed until the next refresh: all that Theorem 1b asks of a prediction is that it was made before
+        // what it predicts was seen [docs/algorithms/likelihood.md, Theorem 1b].
         predictors_.push_back(
             likelihood_.fit(counts[k], pseudo_count, before.size() == counts.size() ? before[k] : Vector{}));
         log_det_.push_back(log_det(counts[k], predictors_.back()));
@@ -65,7 +69,10 @@ void PredictionSource::absorb(const Counts& batch) {
     expects(batch.over(*task.features), "counts are of other successors than the problem's");
     const auto seen = entry_counts(task, batch);
     expects(predictors_.size() == seen.size(), "counts taken up before anything was predicted");
-    // Weights that were fixed before the batch predict each of its transitions honestly.
+    // The logarithm of prod q_t . f_t, whose ratio to the likelihood of the truth is a supermartingale
+    // [docs/algorithms/likelihood.md, Theorem 1b]. A law that sums to more than 1 by rounding would break
+    // that, so its excess is taken off. Weights that were fixed before the batch predict each of its
+    // transitions honestly.
     for (std::size_t k = 0; k < seen.size(); ++k)
         predicted_[k] =
             std::max(-1e300, predicted_[k] + signed_log_likelihood(*task.features, seen[k], predictors_[k]) -
@@ -73,6 +80,7 @@ void PredictionSource::absorb(const Counts& batch) {
     counts_ += batch;
     due_ = true;
     if (setting_.schedule.kind != Schedule::Kind::doubling) return;
+    // When the information has doubled, as for base models [theory §3e].
     double grown = 0;
     const auto counts = entry_counts(task, counts_);
     for (std::size_t k = 0; k < counts.size(); ++k) grown += log_det(counts[k], predictors_[k]) - log_det_[k];
@@ -84,9 +92,12 @@ Knowledge PredictionSource::knowledge_of(const Counts& counts, const std::vector
                                          const std::vector<Vector>& starts) const {
     const Task& task = setting_.task;
     const auto seen = entry_counts(task, counts);
+    // Ville's inequality for each set, all times included, and a union over the sets.
     const double failure = failure_per_set(setting_.delta, std::max<Index>(1, std::ssize(seen)));
     std::vector<ConfidenceSet> sets;
     for (std::size_t k = 0; k < seen.size(); ++k)
+        // An ellipsoid about the fit that contains all that the predictions leave possible
+        // [docs/algorithms/likelihood.md, Lemma 4b].
         sets.push_back(prediction_set(likelihood_, *task.features, seen[k], predicted[k], failure,
                                       starts.size() == seen.size() ? starts[k] : Vector{}));
     return certify(task, std::move(sets),

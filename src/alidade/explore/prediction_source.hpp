@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "../confidence/signed_likelihood.hpp"
-#include "alidade/explore/set_source.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "set_source.hpp"
 
 namespace alidade::detail {
 

@@ -53,6 +53,7 @@ JointProblem PrintedBernsteinSource::problem_of(const Generation& statistics,
                                                 std::span<const Generation> before) const {
     JointProblem problem{setting().task, &regression_.features(), {}, {}};
     for (std::size_t k = 0; k < statistics.size(); ++k) {
+        // U_h: the weights in all balls, of this policy and of some before [paper, Alg. 2 lines 6, 15].
         const FiveSolved solved = regression_.solve(statistics[k]);
         std::vector<ConfidenceSet> balls = regression_.balls(statistics[k], solved);
         for (const Generation& earlier : before)
@@ -175,6 +176,7 @@ void PrintedBernsteinSource::take(const Counts& batch) {
         visit_value_rows(setting().task, regression_.features(), batch, value, [&](const ValueRow& row) {
             FiveStatistics& set = statistics_[at(row.set)];
             const double variance = variances ? (*variances)[at(row.step * shape().pairs() + row.pair)] : 1.0;
+            // phi / sigma and target / sigma: the weight of a row is the inverse of a bound of its variance.
             scaled.assign(row.feature.begin(), row.feature.end());
             for (double& x : scaled) x /= std::sqrt(variance);
             set.of(target).add(scaled.data(), row.visits, row.residuals / std::sqrt(variance));
@@ -183,6 +185,8 @@ void PrintedBernsteinSource::take(const Counts& batch) {
                     static_cast<double>(row.visits) / variance;
         });
     };
+    // Each of the five has a Lambda of its own rows [theory §2, erratum 1]; only values and optimistic values
+    // are weighted [theory §1.5].
     visit_targets(FiveTargets::values, frozen_.values, false, &frozen_.variances);
     visit_targets(FiveTargets::optimistic, frozen_.optimistic, false, &frozen_.optimistic_variances);
     visit_targets(FiveTargets::values_squared, frozen_.values, true, nullptr);
@@ -190,6 +194,7 @@ void PrintedBernsteinSource::take(const Counts& batch) {
     visit_targets(FiveTargets::variance_to_go, frozen_.to_go, false, nullptr);
 }
 
+// Of all five regressions: each of their metrics is in some bonus or variance.
 std::vector<double> PrintedBernsteinSource::log_determinants() const {
     std::vector<double> result;
     for (const FiveStatistics& set : statistics_)

@@ -64,8 +64,12 @@ void RegressionSource::bracket(const WidthOptions& effort, std::span<const Regre
 }
 
 void RegressionSource::solve() {
+    // Estimate, radius and projection of every set, from sums of x x' and x y alone
+    // [docs/algorithms/hoeffding.md, Theorem 1].
     sets_ = regression_.solve(statistics_);
     pass();
+    // V near argmax |psi_V| of every pair, fixed from here to the next refresh: the one target that each
+    // transition will have [paper, Alg. 1 line 8; theory §3i].
     const bool thorough = thorough_due();
     if (thorough) {
         widths_.witness = pass().witnesses();
@@ -77,6 +81,7 @@ void RegressionSource::solve() {
     // A thorough pass has just found the witnesses; else they follow the metric by ascent [oracle §C.2].
     ascents_ = thorough ? 0 : 2;
     for (std::size_t k = 0; k < sets_.size(); ++k)
+        // What the next determinants are compared with [theory §3e].
         log_det_[k] = log_det_ratio(statistics_[k], regression_.regularisation());
     due_ = false;
 }
@@ -109,6 +114,7 @@ void RegressionSource::absorb(const Counts& batch) {
             return frozen.witness(place.set, place.pair, successor) ? 1.0 : 0.0;
         },
         [&](const ValueRow& row) {
+            // Lambda += n x x' and b += x times the sum of the targets [paper, Alg. 1 lines 6-7].
             statistics_[at(row.set)].add(row.feature.data(), row.visits, row.residuals);
         });
     episodes_ += batch.episodes();
@@ -128,6 +134,7 @@ bool RegressionSource::determinant_doubled() const {
 
 std::optional<std::int64_t> RegressionSource::refresh_bound() const {
     if (setting_.schedule.kind != Schedule::Kind::doubling) return std::nullopt;
+    // Sums of logarithms telescope: from lambda I on, each refresh has used up one doubling [theory §3e].
     // Every refresh but the first has a determinant that has doubled since the one before.
     double doublings = 0;
     for (const RidgeStatistics& step : statistics_)

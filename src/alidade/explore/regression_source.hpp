@@ -8,8 +8,9 @@
 #include "../confidence/value_regression.hpp"
 #include "../estimate/ridge_regression.hpp"
 #include "alidade/confidence/width_table.hpp"
-#include "alidade/explore/set_source.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/model/threads.hpp"
+#include "set_source.hpp"
 
 namespace alidade::detail {
 

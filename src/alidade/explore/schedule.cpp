@@ -9,9 +9,11 @@
 namespace alidade {
 
 std::int64_t Schedule::batch(std::int64_t episodes) const {
+    // As the paper does. Certificates hold whatever the schedule is: it is a matter of speed [theory §3e].
     if (kind == Kind::every) return 1;
     // Under `doubling` it is only how often the determinants are looked at.
     const double ratio = kind == Kind::growth ? growth : sub_batch;
+    // A share of the episodes so far: O(log K) policies [docs/algorithms/hoeffding.md, Schedules and cost].
     const double wanted = std::floor(ratio * static_cast<double>(episodes));
     if (!(wanted >= 1)) return 1;
     // Ten times the largest number of episodes is no number of episodes.

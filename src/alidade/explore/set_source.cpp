@@ -1,4 +1,4 @@
-#include "alidade/explore/set_source.hpp"
+#include "set_source.hpp"
 
 #include <fmt/ranges.h>
 
@@ -6,6 +6,7 @@
 
 #include "../spec/nearest_name.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "bernstein_source.hpp"
 #include "likelihood_source.hpp"
 #include "linear_source.hpp"
@@ -49,7 +50,7 @@ const SourceEntry& find_source(std::string_view name) {
                                       detail::suggestion(std::string(name), names), fmt::join(names, ", ")));
 }
 
-std::unique_ptr<SetSource> make_source(const Request& request, const SourceSetting& setting) {
+std::unique_ptr<detail::SetSource> detail::make_source(const Request& request, const SourceSetting& setting) {
     const SourceEntry& entry = find_source(request.name);
     const RequestArguments arguments(source_place(entry), entry.parameters, request.given);
     const std::string refusal = entry.refusal(setting.task);

@@ -37,6 +37,7 @@ public:
             coordinates_.psi(entry, psi_.data());
             for (Index i = 0; i < p; ++i) feature_[at(i)] += value * psi_[at(i)];
         }
+        // Less what the prior centre predicts: the regression is of zeta, about theta_0 [theory §3d].
         return {place, feature_, visits, hits - static_cast<double>(visits) * predicted};
     }
 

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view coarse_prefix = "coarse.";
 
+/// The plain sets, which bound the variances, and the radius of the weighted regression are two events: each
+/// has half of delta [docs/algorithms/bernstein.md, Variances].
 SourceSetting with_half_of_delta(SourceSetting setting) {
     setting.delta /= 2;
     return setting;
@@ -32,6 +34,7 @@ WeightedSource::WeightedSource(SourceSetting setting, WidthMethod width)
                   WeightedStatistics(regression_.coarse().dimension(), setting_.task.features->pairs())),
       widths_(regression_.coarse().sets(), *setting_.task.features) {}
 
+// phi_V of the frozen V, so that p = theta . phi_V is the chance of V(s') = 1 whose p(1-p) is wanted.
 std::vector<double> WeightedSource::phi_of_value(Index set, Index pair) const {
     const FeatureMap& features = *setting_.task.features;
     std::vector<double> sum(at(features.features()), 0.0);
@@ -44,12 +47,16 @@ std::vector<double> WeightedSource::phi_of_value(Index set, Index pair) const {
 }
 
 void WeightedSource::refresh() {
+    // The plain regression has V of its own, as the widths in its metric are attained elsewhere.
     coarse_.refresh();
+    // V near the argmax of |psi_V| in the weighted metric: rows that say most where least is known.
     // As often as the plain regression looks for its own.
     if (coarse_.thorough())
         bracket_widths(*setting_.task.features, regression_.coarse().features(),
                        regression_.metrics(statistics_), {.method = width_}, setting_.threads, widths_);
-    // Fixed before the data that they weigh, as V is [docs/algorithms/bernstein.md, Theorem 1].
+    // sigma^2: the largest p(1-p) for any p that the plain sets leave possible, which bounds the noise's
+    // variance on their event. Fixed before the data that they weigh, as V is [docs/algorithms/bernstein.md,
+    // Theorem 1].
     variances_.clear();
     for (Index set = 0; set < regression_.coarse().sets(); ++set)
         for (Index pair = 0; pair < setting_.task.features->pairs(); ++pair)
@@ -67,6 +74,9 @@ void WeightedSource::absorb(const Counts& batch) {
                 .witness[at(place.set * features.entries() + features.first_entry(place.pair) + successor)];
         },
         [&](const ValueRow& row) {
+            // x = psi_V / sigma, and the target divided likewise: noise of variance 1 at most, and of modulus
+            // 1/sigma at most, which the leverage accounts for [docs/algorithms/bernstein.md, Rows;
+            // docs/algorithms/bernstein.md, Leverage].
             statistics_[at(row.set)].add(row.pair, row.feature, row.visits, row.residuals,
                                          variances_[at(row.set * features.pairs() + row.pair)]);
         });
@@ -77,6 +87,7 @@ Knowledge WeightedSource::knowledge_of(std::span<const RidgeStatistics> coarse,
                                        const WidthOptions& effort) const {
     const std::vector<RegressionSet> plain = regression_.coarse().solve(coarse);
     return certify(
+        // What both regressions have in common: where the weighted one says nothing yet, the plain one does.
         setting_.task, regression_.solve(plain, weighted, effort, setting_.threads),
         {.delta = setting_.delta, .widths = effort, .threads = setting_.threads, .episodes = episodes});
 }

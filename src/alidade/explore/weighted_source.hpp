@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../confidence/weighted_regression.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "regression_source.hpp"
 
 namespace alidade::detail {

@@ -8,7 +8,6 @@
 
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/aggregation.hpp"
 #include "families/kernel_set.hpp"
 
 namespace alidade {

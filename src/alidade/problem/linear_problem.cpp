@@ -1,4 +1,4 @@
-#include "alidade/problem/linear_problem.hpp"
+#include "alidade/problem/problem.hpp"
 
 #include <cmath>
 #include <utility>

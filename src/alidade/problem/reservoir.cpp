@@ -1,4 +1,4 @@
-#include "alidade/problem/reservoir.hpp"
+#include "reservoir.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,8 @@
 
 #include "alidade/error.hpp"
 #include "alidade/random/samplers.hpp"
-#include "alidade/theory/aggregation.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 ReservoirOptions checked(const ReservoirOptions& options) {
@@ -151,4 +150,4 @@ Problem Reservoir::problem(std::optional<Matrix> truth) const {
     return Problem(std::move(parts));
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

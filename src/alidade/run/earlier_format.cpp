@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "alidade/error.hpp"
-#include "alidade/explore/behaviour.hpp"
-#include "alidade/explore/set_source.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "alidade/spec/request.hpp"
 
 namespace alidade::detail::format_1 {

@@ -2,10 +2,17 @@
 
 #include <cmath>
 
-#include "alidade/theory/radii.hpp"
 #include "fixed_point.hpp"
+#include "radii.hpp"
 
 namespace alidade {
+
+using detail::azuma_deviation;
+using detail::bernstein_radius;
+using detail::log_det_bound;
+using detail::potential_bound;
+using detail::RegressionSize;
+
 namespace {
 
 constexpr double bias = 1;  // sqrt(lambda) B, as lambda = B^-2

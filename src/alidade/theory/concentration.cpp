@@ -1,10 +1,10 @@
-#include "alidade/theory/radii.hpp"
+#include "radii.hpp"
 
 #include <cmath>
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 namespace {
 
 void validate(const RegressionSize& size) {
@@ -68,4 +68,4 @@ double switch_bound(const RegressionSize& size, Index sets, double growth) {
     return static_cast<double>(sets) * log_det_bound(size) / std::log1p(growth) + 1;
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

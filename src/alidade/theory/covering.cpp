@@ -2,9 +2,13 @@
 
 #include "alidade/error.hpp"
 #include "alidade/theory/bounds.hpp"
-#include "alidade/theory/radii.hpp"
+#include "radii.hpp"
 
 namespace alidade {
+
+using detail::log_det_bound;
+using detail::value_noise;
+
 namespace {
 
 /// Values clip(max_a w.phi + b |phi|) in [0, H], |w| <= L and 0 <= b <= B, |phi| in the inverse of a

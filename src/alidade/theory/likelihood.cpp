@@ -1,4 +1,4 @@
-#include "alidade/theory/radii.hpp"
+#include "radii.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,7 @@
 #include "alidade/error.hpp"
 #include "log_gamma.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -17,8 +17,8 @@ namespace {
 double log_gamma_ratio(double t, Index halves) {
     double sum = 0, from = t + 0.5;
     if (halves % 2 == 1) {
-        const double whole = detail::log_gamma(t + 1), unit = 8 * std::numeric_limits<double>::epsilon();
-        sum += t < 1e4 ? whole - detail::log_gamma(t + 0.5) + unit * std::abs(whole)
+        const double whole = log_gamma(t + 1), unit = 8 * std::numeric_limits<double>::epsilon();
+        sum += t < 1e4 ? whole - log_gamma(t + 0.5) + unit * std::abs(whole)
                        : 0.5 * std::log(t + 1 / std::numbers::pi);
         from = t + 1;
     }
@@ -35,18 +35,18 @@ double mixture_regret(double observations, Index features) {
     const double half = static_cast<double>(features) / 2, t = observations;
     // The worst case is that all counts fall to one base model, because the regret is convex in the counts
     // [docs/algorithms/likelihood.md, Lemma 2].
-    return detail::log_gamma(0.5) - detail::log_gamma(half) + log_gamma_ratio(t, features - 1) + 1e-12;
+    return log_gamma(0.5) - log_gamma(half) + log_gamma_ratio(t, features - 1) + 1e-12;
 }
 
 double log_simplex_volume(Index features) {
     const auto d = static_cast<double>(features);
     // sqrt(d)/(d-1)!: the uniform law has the density (d-1)!/sqrt(d) in tangent coordinates.
-    return 0.5 * std::log(d) - detail::log_gamma(d);
+    return 0.5 * std::log(d) - log_gamma(d);
 }
 
 double log_ball_volume(Index dimension) {
     const auto n = static_cast<double>(dimension);
-    return n / 2 * std::log(std::numbers::pi) - detail::log_gamma(n / 2 + 1);
+    return n / 2 * std::log(std::numbers::pi) - log_gamma(n / 2 + 1);
 }
 
 double kappa(double x) {
@@ -64,4 +64,4 @@ double likelihood_allowance(double regret, Index mixtures, Index sets, double de
     return regret + std::log(static_cast<double>(mixtures)) + std::log(static_cast<double>(sets) / delta);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -4,10 +4,19 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "fixed_point.hpp"
+#include "radii.hpp"
 
 namespace alidade {
+
+using detail::azuma_deviation;
+using detail::failure_per_set;
+using detail::linear_radius;
+using detail::log_det_bound;
+using detail::potential_bound;
+using detail::RegressionSize;
+using detail::value_noise;
+
 namespace {
 
 /// log(dH/(delta epsilon)), greater than 0 as epsilon <= H and delta < 1.

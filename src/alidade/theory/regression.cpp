@@ -1,11 +1,11 @@
-#include "alidade/theory/radii.hpp"
+#include "radii.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "alidade/error.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 double ridge_regularisation(double parameter_radius, bool base_models) {
     if (base_models || parameter_radius <= 0) return 0.25;
@@ -57,4 +57,4 @@ double rounding_slack(Index horizon) {
     return 1e-9 * static_cast<double>(horizon);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

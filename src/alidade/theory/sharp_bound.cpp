@@ -4,10 +4,21 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "fixed_point.hpp"
+#include "radii.hpp"
 
 namespace alidade {
+
+using detail::azuma_deviation;
+using detail::failure_per_set;
+using detail::log_det_bound;
+using detail::potential_bound;
+using detail::prior_bias;
+using detail::RegressionSize;
+using detail::ridge_regularisation;
+using detail::self_normalised_radius;
+using detail::switch_bound;
+
 namespace {
 
 bool nothing_to_learn(const BoundSetting& setting) {

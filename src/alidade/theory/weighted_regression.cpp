@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "alidade/error.hpp"
-#include "alidade/theory/radii.hpp"
 #include "log_gamma.hpp"
+#include "radii.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr std::array shares{1.0, 0.5, 0.25, 0.1, 0.03, 0.01};
 double ball_cost(Index dimension, double share) {
     if (share == 1) return std::log(2.0);
     const double half = static_cast<double>(dimension) / 2, x = share * share * half;
-    return x - half * std::log(x) + detail::log_gamma(half + 1);
+    return x - half * std::log(x) + log_gamma(half + 1);
 }
 
 }  // namespace
@@ -60,4 +60,4 @@ double weighted_radius(const WeightedRegressionSize& size) {
     return least * (1 + 1e-12);
 }
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/problem/reservoir.hpp"
+#include "../reservoir.hpp"
 
 #include "drawing.hpp"
 #include "families.hpp"

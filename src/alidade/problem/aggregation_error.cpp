@@ -1,4 +1,4 @@
-#include "alidade/theory/aggregation.hpp"
+#include "alidade/problem/aggregation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/explore/schedule.hpp"
@@ -17,7 +13,7 @@
 #include "alidade/spec/request.hpp"
 #include "alidade/width/width.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// What every source of confidence sets is told.
 struct SourceSetting {
@@ -62,30 +58,8 @@ public:
     virtual void restore(const Snapshot& memory) = 0;
 };
 
-/// One line of the catalogue of sources.
-struct SourceEntry {
-    std::string name;     ///< as typed: "regression"
-    std::string summary;  ///< one sentence
-    std::vector<RequestParameter> parameters;
-    /// Why it has no sets for a task; empty if it has.
-    std::function<std::string(const Task&)> refusal;
-    std::function<std::unique_ptr<SetSource>(const SourceSetting&, const RequestArguments&)> make;
-    /// Why its sets cannot be combined with others'; empty if they can.
-    std::function<std::string(const RequestArguments&)> alone;
-};
-
-/// All sources, in the order in which several of them are named.
-const std::vector<SourceEntry>& set_sources();
-
-/// The source of that name. Throws InvalidArgument with the names that exist.
-const SourceEntry& find_source(std::string_view name);
-
 /// The source of "NAME" or "NAME?parameter=value&...". Throws InvalidArgument as RequestArguments does, and
 /// where the entry refuses the task.
 std::unique_ptr<SetSource> make_source(const Request& request, const SourceSetting& setting);
 
-/// Sources with commas between, in the catalogue's order and without what the defaults say. Throws
-/// InvalidArgument if one is unknown, comes twice, or cannot be combined.
-std::vector<Request> canonical_sources(std::string_view text);
-
-}  // namespace alidade
+}  // namespace alidade::detail

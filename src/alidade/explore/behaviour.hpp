@@ -1,23 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "alidade/explore/deployment.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/explore/schedule.hpp"
-#include "alidade/explore/set_source.hpp"
 #include "alidade/explore/snapshot.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/task.hpp"
 #include "alidade/model/threads.hpp"
-#include "alidade/spec/request.hpp"
+#include "set_source.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// Chooses experiments. Which ones is a matter of taste: no bound depends on it.
 class Behaviour {
@@ -67,37 +62,4 @@ struct BehaviourSetting {
     Threads threads;         ///< results do not depend on them
 };
 
-/// One algorithm of the catalogue: a behaviour, and the sets that its own certificate rests on.
-struct BehaviourEntry {
-    std::string name;     ///< as typed: "hoeffding"
-    std::string summary;  ///< one sentence
-    std::vector<RequestParameter> parameters;
-    std::string source;  ///< whose sets its own certificate rests on, and that it plans with
-    /// `source` is one of that name, which `make` may keep.
-    std::function<std::unique_ptr<Behaviour>(
-        const BehaviourSetting&, const std::shared_ptr<SetSource>& source, const RequestArguments&)>
-        make;
-
-    /// Why it cannot explore a task that its sets do not refuse; may be left out.
-    std::function<std::string(const Task&)> refuses = {};
-
-    /// Why it cannot explore a task; empty if it can.
-    std::string refusal(const Task& task) const {
-        const std::string own = refuses ? refuses(task) : std::string();
-        return own.empty() ? find_source(source).refusal(task) : own;
-    }
-};
-
-/// All algorithms; of those that do not refuse a task, the first is its default.
-const std::vector<BehaviourEntry>& behaviours();
-
-/// The first algorithm that does not refuse the task.
-const BehaviourEntry& default_behaviour(const Task& task);
-
-/// The algorithm of that name. Throws InvalidArgument with the names that exist.
-const BehaviourEntry& find_behaviour(std::string_view name);
-
-/// The algorithm without what the defaults say. Throws InvalidArgument if it is unknown, or a parameter is.
-Request canonical_behaviour(std::string_view text);
-
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -1,4 +1,4 @@
-#include "alidade/theory/aggregation.hpp"
+#include "alidade/problem/aggregation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "alidade/error.hpp"
 
-namespace alidade::aggregation_test {
+namespace alidade::aggregation_error_test {
 namespace {
 
 TEST(ShiftVariation, IsExactForAUniformDisturbance) {
@@ -41,4 +41,4 @@ TEST(AggregationFormulas, RefuseWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace alidade::aggregation_test
+}  // namespace alidade::aggregation_error_test

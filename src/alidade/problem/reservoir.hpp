@@ -9,7 +9,7 @@
 #include "alidade/problem/problem.hpp"
 #include "alidade/types.hpp"
 
-namespace alidade {
+namespace alidade::detail {
 
 /// A triangular density on [lower, upper] with its peak at `mode`.
 struct TriangularLaw {
@@ -69,4 +69,4 @@ private:
     std::vector<TriangularLaw> inflows_;
 };
 
-}  // namespace alidade
+}  // namespace alidade::detail

@@ -5,7 +5,7 @@
 #include "alidade/types.hpp"
 
 /// Radii of confidence sets and the lemmas that they rest on, as formulas.
-namespace alidade {
+namespace alidade::detail {
 
 // Radii of the regression route, as formulas.
 
@@ -125,4 +125,4 @@ double azuma_deviation(double steps, double range, double failure);
 /// [theory §3e]. growth > 0.
 double switch_bound(const RegressionSize& size, Index sets, double growth);
 
-}  // namespace alidade
+}  // namespace alidade::detail

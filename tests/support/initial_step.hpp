@@ -1,4 +1,4 @@
-#include "alidade/problem/initial_step.hpp"
+#pragma once
 
 #include <algorithm>
 #include <memory>
@@ -6,15 +6,18 @@
 #include <utility>
 #include <vector>
 
-namespace alidade {
-namespace {
+#include "alidade/model/policy.hpp"
+#include "alidade/model/reward.hpp"
+#include "alidade/problem/problem.hpp"
 
-Shape longer(const Shape& shape) {
+namespace alidade::support {
+
+inline Shape with_one_more(const Shape& shape) {
     return {shape.states + 1, shape.actions, shape.horizon + 1};
 }
 
 /// Base model i with rows of the start law for s_0.
-BaseKernel with_start(BaseKernel kernel, const StartLaw& start, Index actions) {
+inline BaseKernel with_start(BaseKernel kernel, const StartLaw& start, Index actions) {
     for (Action a = 0; a < actions; ++a) {
         for (const auto& [state, probability] : start.atoms()) {
             kernel.targets.push_back(state);
@@ -28,7 +31,7 @@ BaseKernel with_start(BaseKernel kernel, const StartLaw& start, Index actions) {
 }
 
 /// General features with those of s_0: nu(s') phi_1 of any pair, since theta . phi_1 = 1 for all weights.
-FeatureMap general_with_start(const FeatureMap& map, const StartLaw& start) {
+inline FeatureMap general_with_start(const FeatureMap& map, const StartLaw& start) {
     SignedFeatures data{.states = map.states() + 1,
                         .actions = map.actions(),
                         .features = map.features(),
@@ -47,7 +50,7 @@ FeatureMap general_with_start(const FeatureMap& map, const StartLaw& start) {
     return FeatureMap::from_features(data);
 }
 
-SharedFeatures features_with_start(const FeatureMap& map, const StartLaw& start) {
+inline SharedFeatures features_with_start(const FeatureMap& map, const StartLaw& start) {
     if (map.kind() == FeatureKind::general)
         return std::make_shared<const FeatureMap>(general_with_start(map, start));
     std::vector<BaseKernel> kernels;
@@ -64,11 +67,10 @@ std::string free_name(const std::vector<std::string>& names) {
     return name;
 }
 
-}  // namespace
-
-Reward with_initial_step(const Reward& reward) {
+/// A reward for with_initial_step(problem): none at step 0 or in s_0, otherwise that of the step before.
+inline Reward with_initial_step(const Reward& reward) {
     const Shape& shape = reward.shape();
-    const Shape now = longer(shape);
+    const Shape now = with_one_more(shape);
     std::vector<double> values(static_cast<std::size_t>(now.horizon * now.pairs()), 0.0);
     for (Step h = 0; h < shape.horizon; ++h) {
         const auto old = reward.at(h);
@@ -77,9 +79,10 @@ Reward with_initial_step(const Reward& reward) {
     return Reward(now, std::move(values));
 }
 
-Policy with_initial_step(const Policy& policy) {
+/// A policy for with_initial_step(problem): the given one, a step later; action 0 in s_0 and at step 0.
+inline Policy with_initial_step(const Policy& policy) {
     const Shape& shape = policy.shape();
-    const Shape now = longer(shape);
+    const Shape now = with_one_more(shape);
     if (policy.is_deterministic()) {
         std::vector<std::int32_t> actions(static_cast<std::size_t>(now.horizon * now.states), 0);
         for (Step h = 0; h < shape.horizon; ++h)
@@ -96,7 +99,13 @@ Policy with_initial_step(const Policy& policy) {
     return Policy::stochastic(now, std::move(law));
 }
 
-Problem with_initial_step(const Problem& problem) {
+/// The problem with its start law as a transition, as the paper has it [theory §1.1]: one more state s_0, the
+/// last one, which every episode starts in and never returns to; one more step, at which every action leads
+/// from s_0 to the start law, under every base model alike, so that nothing is to be learned there; and no
+/// reward at that step. The other states keep their numbers, and step h becomes step h+1. Values from s_0 are
+/// those of the given problem, expected over its start law. True weights of the
+/// new step 0 are arbitrary.
+inline Problem with_initial_step(const Problem& problem) {
     ProblemDescription parts = problem.description();
     parts.features = features_with_start(problem.features(), problem.start());
     parts.horizon += 1;
@@ -116,4 +125,4 @@ Problem with_initial_step(const Problem& problem) {
     return Problem(std::move(parts));
 }
 
-}  // namespace alidade
+}  // namespace alidade::support
