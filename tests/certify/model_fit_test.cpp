@@ -263,6 +263,7 @@ TEST(ModelCheck, RowsOnWhichBaseModelsAgreeCount) {
     const ModelFit wrong = check_model(*triangle(), counts, false);
     EXPECT_TRUE(wrong.contradicted);
     EXPECT_EQ(wrong.worst->state, 2);
+    counts.clear();
     for (Index j = 0; j < 3; ++j) counts.add(0, 6 + j, j == 2 ? 1500 : 750);
     EXPECT_FALSE(check_model(*triangle(), counts, false).contradicted);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -92,7 +93,8 @@ private:
     struct Iterate {
         std::optional<Knowledge> knowledge;
         Snapshot evidence;
-        double bound = 0;  // the least candidate, not clipped at H
+        // The least candidate, not clipped at H; none yet.
+        double bound = std::numeric_limits<double>::infinity();
     };
 
     bool certificate_due(const std::optional<double>& target) const;

@@ -79,7 +79,8 @@ enum class Access {
 
 /// 32 hexadecimal digits that tell problems apart for exploration: FNV-1a (128 bits) over the features,
 /// the start, the horizon, whether the weights are homogeneous and the misspecification, if any. Names,
-/// truth, rewards and target do not enter: a run stays valid when they change.
+/// truth, rewards and target do not enter: a run stays valid when they change. Features of more than 64 MiB
+/// enter number by number instead of byte by byte.
 std::string problem_hash(const Problem& problem);
 
 /// What is wrong with a folder that is named as a run. What to do about it depends on this.

@@ -1,5 +1,6 @@
 #include "problem_record.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "alidade/error.hpp"
+#include "alidade/formats/problem_folder.hpp"
+#include "alidade/problem/catalogue.hpp"
 
 namespace alidade::detail {
 namespace {
@@ -113,6 +116,33 @@ void put_features(Snapshot& record, const FeatureMap& features) {
     put_texts(record, "feature_names", features.names());
 }
 
+/// Where features are that are too many to be stored.
+void put_place(Snapshot& record, const FeatureMap& features, const std::string& source) {
+    record.integers["elsewhere"] = {features.entries()};
+    put_texts(record, "features_at",
+              {is_builtin(source) ? source : std::filesystem::absolute(source).string()});
+}
+
+SharedFeatures features_elsewhere(const Snapshot& record, const Shape& shape, Index features) {
+    const std::string place = find_text(record, "features_at");
+    const auto missing = [&](const std::string& why) {
+        throw FeaturesMissing(fmt::format("the run does not hold its problem's features, which are large; they "
+                                          "were at {}, and now {}",
+                                          place, why));
+    };
+    SharedFeatures found;
+    try {
+        // Rows that sum to one are left alone, so that this is right whether or not it was asked for.
+        found = load_problem(place, {.normalise = true}).shared_features();
+    } catch (const InvalidArgument& error) {
+        missing(error.what());
+    }
+    if (found->states() != shape.states || found->actions() != shape.actions ||
+        found->features() != features || found->entries() != find_one(record.integers, "elsewhere"))
+        missing("there is another problem");
+    return found;
+}
+
 /// The base model `feature`, without the zeros, as FeatureMap::base_kernel gives it.
 BaseKernel kernel_of(const SignedFeatures& data, Index feature, const std::string& name) {
     BaseKernel kernel{.name = name, .rows = data.states * data.actions, .columns = data.states};
@@ -216,7 +246,7 @@ Matrix truth_from_record(const Snapshot& record, Index features) {
 
 }  // namespace
 
-Snapshot record_of(const Problem& problem) {
+Snapshot record_of(const Problem& problem, const std::string& source) {
     const ProblemDescription& parts = problem.description();
     const Shape& shape = problem.shape();
     Snapshot record;
@@ -226,6 +256,8 @@ Snapshot record_of(const Problem& problem) {
     if (parts.misspecification > 0) record.numbers["misspecification"] = {parts.misspecification};
     if (parts.linear)
         put_linear(record, *parts.linear);
+    else if (has_many_features(problem))
+        put_place(record, *parts.features, source);
     else
         put_features(record, *parts.features);
     put_start(record, parts.start);
@@ -252,6 +284,8 @@ Problem problem_from_record(const Snapshot& record) {
     if (record.numbers.contains("pair_features")) {
         parts.linear = std::make_shared<const PairFeatures>(linear_from_record(record, shape, features));
         parts.measures = measures_from_record(record, features, shape.states);
+    } else if (record.integers.contains("elsewhere")) {
+        parts.features = features_elsewhere(record, shape, features);
     } else {
         parts.features = std::make_shared<const FeatureMap>(features_from_record(record, shape, features));
     }

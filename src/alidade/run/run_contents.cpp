@@ -78,9 +78,18 @@ Identity read_identity(const Database& database) {
     try {
         Identity identity{problem_from_record(record), take<std::string>(values, "problem_hash"),
                           take<std::string>(values, "source"), options_from(values, of_format_1(database))};
-        if (problem_hash(identity.problem) != identity.hash)
+        const std::string hash = problem_hash(identity.problem);
+        if (hash != identity.hash && record.integers.contains("elsewhere"))
+            throw FeaturesMissing(fmt::format("the problem at {} is not the one that was explored: its features "
+                                              "have changed",
+                                              identity.source));
+        // A run that holds all of its features may be older than the way in which many are hashed.
+        if (hash != identity.hash && earlier_problem_hash(identity.problem) != identity.hash)
             throw sqlite::Error(SQLITE_CORRUPT, "the problem inside is not the one that was explored");
+        identity.hash = hash;
         return identity;
+    } catch (const FeaturesMissing&) {
+        throw;
     } catch (const InvalidArgument& error) {
         // The message may quote names from the file.
         throw sqlite::Error(SQLITE_CORRUPT, printable(error.what()));
@@ -92,7 +101,7 @@ void write_identity(Database& database, const Identity& identity, run_tables::Wr
     values["source"] = identity.source;
     values["problem_hash"] = identity.hash;
     run_tables::write_values(database, "run", values);
-    run_tables::write_record(database, "problem", record_of(identity.problem), written);
+    run_tables::write_record(database, "problem", record_of(identity.problem, identity.source), written);
 }
 
 void write_creation(Database& database) {
