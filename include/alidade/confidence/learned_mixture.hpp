@@ -38,6 +38,9 @@ public:
     /// By a table of widths: min(refined radius * upper width, max_i TV(P_i, P~), 1), and the
     /// misspecification added.
     std::vector<double> variations(const WidthTable& widths) const;
+    /// Those of one set, by the upper ends of the pairs' widths in its metric: one number a pair.
+    void variations_of_set(Index set, std::span<const double> upper, Threads threads,
+                           std::span<double> values) const;
     /// The misspecification.
     double row_radius(Step, Index) const noexcept override { return misspecification_; }
     /// Divergences need that there is no misspecification: a law that is any distance from the mixtures may

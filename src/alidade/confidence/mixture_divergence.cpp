@@ -25,7 +25,7 @@ double curvature(double x) {
     return (x - std::log1p(x)) / (x * x);
 }
 
-double largest_eigenvalue(const Matrix& symmetric) {
+double largest_eigenvalue(Matrix& symmetric) {
     const Index p = symmetric.rows();
     if (p == 0) return 0;
     if (!symmetric.allFinite()) return no_bound;
@@ -34,7 +34,7 @@ double largest_eigenvalue(const Matrix& symmetric) {
         const double half = 0.5 * (symmetric(0, 0) - symmetric(1, 1));
         return 0.5 * (symmetric(0, 0) + symmetric(1, 1)) + std::hypot(half, symmetric(1, 0));
     }
-    return detail::largest_eigenvalue(symmetric);
+    return detail::largest_eigenvalue_from_above(symmetric);
 }
 
 /// How much of a quadratic bound is given up so that rounding of the probabilities of general features can be

@@ -3,6 +3,7 @@
 #include <limits>
 #include <span>
 
+#include "../model/parallel.hpp"
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/error.hpp"
 
@@ -99,16 +100,23 @@ private:
 }  // namespace
 
 std::vector<double> LearnedMixture::variations(const WidthTable& widths) const {
-    const FeatureMap& features = model_.features();
     const Index pairs = shape().pairs(), count = uncertain_steps();
     expects(widths.sets == count && widths.pairs == pairs,
             "the width table belongs to another learned model");
-    std::vector<double> values;
-    values.reserve(at(count * pairs));
-    for (Index set = 0; set < count; ++set) {
-        const double radius = sets_[at(set)].refined_radius();
-        const std::span<const double> upper = widths.upper_of(set);
-        for (Index pair = 0; pair < pairs; ++pair) {
+    std::vector<double> values(at(count * pairs));
+    for (Index set = 0; set < count; ++set)
+        variations_of_set(set, widths.upper_of(set), {},
+                          std::span(values).subspan(at(set * pairs), at(pairs)));
+    return values;
+}
+
+void LearnedMixture::variations_of_set(Index set, std::span<const double> upper, Threads threads,
+                                       std::span<double> values) const {
+    const FeatureMap& features = model_.features();
+    const double radius = sets_[at(set)].refined_radius();
+    constexpr Index pairs_a_chunk = 1024;
+    detail::in_chunks(features.pairs(), pairs_a_chunk, threads, [&](Index begin, Index end) {
+        for (Index pair = begin; pair < end; ++pair) {
             // By the ball, by the farthest base model, and 1; then what the truth may be off the mixture by
             // [docs/algorithms/hoeffding.md, Total variation].
             double bound = std::min(1.0, radius * upper[at(pair)]);
@@ -116,10 +124,9 @@ std::vector<double> LearnedMixture::variations(const WidthTable& widths) const {
                 bound = std::min(bound, farthest_base_model(features, pair, model_.probabilities(set, pair)));
             if (bound < least_deviation && radius > 0 && differ(features, pair))
                 bound += lost_to_underflow(radius, features.successors(pair), features.features());
-            values.push_back(std::min(1.0, bound + misspecification_));
+            values[at(pair)] = std::min(1.0, bound + misspecification_);
         }
-    }
-    return values;
+    });
 }
 
 std::vector<double> LearnedMixture::variations() const {
