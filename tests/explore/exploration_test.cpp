@@ -167,5 +167,34 @@ TEST(Exploration, RefusesABadBudgetTargetOrMemory) {
                  InvalidArgument);
 }
 
+// In large models certificates on the way would take most of the time: forty policies lie between two, and
+// what is handed over at the end is the last one's or better.
+TEST(Exploration, CertifiesLargeModelsSeldomUnlessATargetWaits) {
+    const char* const large = "builtin:garnet?states=900&actions=4&features=3&horizon=4&successors=4&seed=5";
+    Trial run({.schedule = {Schedule::Kind::growth, 0.05, 0}}, large, "likelihood");
+    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 300}), Stopped::budget);
+    EXPECT_GE(run.exploration.explorer().replans(), 80);
+    std::int64_t last = 0;
+    for (const TracePoint& point : run.exploration.trace()) {
+        EXPECT_GE(point.replans - last, 40);
+        last = point.replans;
+    }
+    EXPECT_GE(run.exploration.trace().size(), 1u);
+    EXPECT_EQ(run.exploration.best().episodes, 300);
+    Trial few({}, large, "likelihood");
+    EXPECT_EQ(few.exploration.run(few.system, {.episodes = 5}), Stopped::budget);
+    EXPECT_TRUE(few.exploration.trace().empty());
+    EXPECT_FALSE(few.exploration.best().certificate.candidates.empty());
+    // What has no certificate yet goes on as if it had not been stopped.
+    Trial again({}, large, "likelihood");
+    again.exploration.restore(few.exploration.memory(), few.exploration.counts());
+    again.exploration.run(again.system, {.episodes = 40});
+    few.exploration.run(few.system, {.episodes = 40});
+    EXPECT_EQ(again.exploration.best().certificate.candidates, few.exploration.best().certificate.candidates);
+    Trial waiting({}, large, "likelihood");
+    waiting.exploration.run(waiting.system, {.episodes = 40, .target = 1e-3});
+    EXPECT_GE(waiting.exploration.trace().size(), 5u);
+}
+
 }  // namespace
 }  // namespace alidade::exploration_test

@@ -56,6 +56,42 @@ TEST(TransitionModel, IsGivenDirectly) {
     EXPECT_EQ(same.probabilities(4, 0)[0], 0.25);
 }
 
+// What is computed where it is asked for has the bits of what is kept, for planners and evaluation too.
+TEST(MixtureModel, HasTheSameBitsKeptAndComputed) {
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        Stream random = support::test_stream(seed, 9);
+        // More successors than a law has room for without asking for memory, in some.
+        const auto features = support::random_features(
+            random, {.shape = {seed < 3 ? 9 : 40, 3, 4}, .features = 4, .successors = seed < 3 ? 5 : 30});
+        const Matrix weights = support::random_weights(random, seed % 2 == 0 ? 4 : 1, 4);
+        const MixtureModel kept(features, 4, StartLaw(0), weights, Probabilities::kept);
+        const MixtureModel computed(features, 4, StartLaw(0), weights, Probabilities::computed);
+        EXPECT_TRUE(computed.kept_probabilities(0).empty());
+        EXPECT_EQ(computed.homogeneous(), kept.homogeneous());
+        std::vector<double> value;
+        for (State s = 0; s < features->states(); ++s) value.push_back(sample_uniform(random));
+        for (Step h = 0; h < 4; ++h) {
+            EXPECT_EQ(computed.all_probabilities(h), kept.all_probabilities(h));
+            for (Index pair = 0; pair < features->pairs(); ++pair) {
+                const Law law = computed.probabilities(h, pair), copy = law;
+                EXPECT_TRUE(std::equal(law.begin(), law.end(), kept.probabilities(h, pair).begin()));
+                EXPECT_TRUE(std::equal(copy.begin(), copy.end(), law.begin(), law.end()));
+                EXPECT_EQ(computed.expect(h, pair, value), kept.expect(h, pair, value));
+            }
+        }
+        const Shape all{features->states(), 3, 4};
+        std::vector<double> rewards;
+        for (Index pair = 0; pair < all.pairs(); ++pair) rewards.push_back(sample_uniform(random));
+        const Reward reward(all, rewards);
+        const auto one = backward_induction(kept, reward), other = backward_induction(computed, reward);
+        EXPECT_EQ(one.policy, other.policy);
+        EXPECT_EQ(one.values, other.values);
+        const Policy uniform = Policy::uniform(all);
+        EXPECT_EQ(evaluate(kept, uniform, reward).value, evaluate(computed, uniform, reward).value);
+        EXPECT_EQ(occupancy(kept, uniform), occupancy(computed, uniform));
+    }
+}
+
 TEST(TransitionModel, RefusesWhatIsNoDistribution) {
     const auto make = [](std::vector<double> probabilities, Index horizon = 2) {
         return TransitionModel(fork(), horizon, StartLaw(0), std::move(probabilities));

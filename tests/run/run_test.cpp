@@ -192,5 +192,38 @@ TEST(Run, WritesOnlyWhatHasChanged) {
     EXPECT_EQ(store.checkpoint()->memory, checkpoint.memory);
 }
 
+// Features of more than 64 MiB are not copied into the run, which says where they were.
+TEST(Run, LargeFeaturesStayWhereTheyWere) {
+    const TemporaryFolder folder;
+    const std::string large = "builtin:garnet?states=55000&actions=4&features=5&horizon=2&successors=8";
+    const Problem problem = make_builtin(large);
+    {
+        detail::RunStore store = detail::RunStore::create(folder / "run", problem, large, {});
+        RunCheckpoint checkpoint{{}, Counts(problem.shared_successors(), 2)};
+        checkpoint.counts.add(0, 7, 3);
+        checkpoint.counts.add_episodes(3);
+        checkpoint.memory.integers["counts"] = checkpoint.counts.record();
+        store.save(checkpoint);
+        EXPECT_LT(std::filesystem::file_size(folder / "run/run.sqlite"), 4u << 20);
+    }
+    const alidade::Run reader = alidade::Run::open(folder / "run", Access::read);
+    EXPECT_EQ(reader.problem().features(), problem.features());
+    EXPECT_EQ(reader.problem_hash(), alidade::problem_hash(problem));
+    EXPECT_EQ(reader.checkpoint()->counts.count(0, 7), 3);
+    EXPECT_EQ(reader.checkpoint()->memory.integers.at("counts"), (std::vector<std::int64_t>{-1, 7, 3}));
+    // Another problem where it was, or none.
+    for (const std::string& elsewhere :
+         {large + "&seed=2", std::string("builtin:garnet"), std::string("nowhere")}) {
+        detail::RunStore::create(folder / "other", problem, elsewhere, {});
+        try {
+            alidade::Run::open(folder / "other", Access::read);
+            ADD_FAILURE() << elsewhere;
+        } catch (const InvalidArgument& error) {
+            EXPECT_NE(std::string(error.what()).find("features"), std::string::npos) << error.what();
+        }
+        detail::RunStore::remove(folder / "other");
+    }
+}
+
 }  // namespace
 }  // namespace alidade::testing::run

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "alidade/error.hpp"
 #include "alidade/model/feature_map.hpp"
@@ -23,29 +24,31 @@ struct RowStore {
 };
 
 void check_row(const RowSource& source, Index pair, const BaseRow& row) {
-    const Index d = std::ssize(source.names);
-    const auto where = [&] {
-        return fmt::format("state {}, action {}", pair / source.actions, pair % source.actions);
-    };
-    expects(std::ssize(row.targets) <= source.most_successors, "{}: {} successors; must be {} at most",
-            where(), row.targets.size(), source.most_successors);
-    expects(std::ssize(row.probabilities) == d * std::ssize(row.targets),
-            "{}: {} probabilities; must be {} (base models times successors)", where(),
-            row.probabilities.size(), d * std::ssize(row.targets));
+    const Index d = std::ssize(source.names), m = std::ssize(row.targets);
+    const State state = pair / source.actions;
+    const Action action = pair % source.actions;
+    expects(m <= source.most_successors, "state {}, action {}: {} successors; must be {} at most", state,
+            action, m, source.most_successors);
+    expects(std::ssize(row.probabilities) == d * m,
+            "state {}, action {}: {} probabilities; must be {} (base models times successors)", state, action,
+            row.probabilities.size(), d * m);
+    for (const State target : row.targets)
+        expects(target >= 0 && target < source.states,
+                "state {}, action {}: leads to state {}; must be 0 to {}", state, action, target,
+                source.states - 1);
     for (Index i = 0; i < d; ++i) {
         double sum = 0;
-        for (Index j = 0; j < std::ssize(row.targets); ++j) {
-            const State target = row.targets[at(j)];
-            expects(target >= 0 && target < source.states, "{}: leads to state {}; must be 0 to {}", where(),
-                    target, source.states - 1);
+        for (Index j = 0; j < m; ++j) {
             const double p = row.probabilities[at(j * d + i)];
-            expects(std::isfinite(p) && p >= 0,
-                    "{}: {} of {} to state {} is {}; must be finite and not negative", where(), "probability",
-                    source.names[at(i)], target, p);
+            expects(
+                p >= 0 && p <= std::numeric_limits<double>::max(),
+                "{}: probability of state {}, action {} to state {} is {}; must be finite and not negative",
+                source.names[at(i)], state, action, row.targets[at(j)], p);
             sum += p;
         }
-        expects(std::abs(sum - 1) <= 1e-9, "{}: row of {} sums to {:.12g} (must be 1 within 1e-9)",
-                source.names[at(i)], where(), sum);
+        expects(std::abs(sum - 1) <= 1e-9,
+                "{}: row of state {}, action {} sums to {:.12g} (must be 1 within 1e-9)", source.names[at(i)],
+                state, action, sum);
     }
 }
 

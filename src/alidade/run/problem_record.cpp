@@ -126,9 +126,10 @@ void put_place(Snapshot& record, const FeatureMap& features, const std::string& 
 SharedFeatures features_elsewhere(const Snapshot& record, const Shape& shape, Index features) {
     const std::string place = find_text(record, "features_at");
     const auto missing = [&](const std::string& why) {
-        throw FeaturesMissing(fmt::format("the run does not hold its problem's features, which are large; they "
-                                          "were at {}, and now {}",
-                                          place, why));
+        throw FeaturesMissing(
+            fmt::format("the run does not hold its problem's features, which are large; they "
+                        "were at {}, and now {}",
+                        place, why));
     };
     SharedFeatures found;
     try {

@@ -80,9 +80,10 @@ Identity read_identity(const Database& database) {
                           take<std::string>(values, "source"), options_from(values, of_format_1(database))};
         const std::string hash = problem_hash(identity.problem);
         if (hash != identity.hash && record.integers.contains("elsewhere"))
-            throw FeaturesMissing(fmt::format("the problem at {} is not the one that was explored: its features "
-                                              "have changed",
-                                              identity.source));
+            throw FeaturesMissing(
+                fmt::format("the problem at {} is not the one that was explored: its features "
+                            "have changed",
+                            identity.source));
         // A run that holds all of its features may be older than the way in which many are hashed.
         if (hash != identity.hash && earlier_problem_hash(identity.problem) != identity.hash)
             throw sqlite::Error(SQLITE_CORRUPT, "the problem inside is not the one that was explored");
