@@ -75,6 +75,9 @@ enum class Access {
     read,
     /// The one writer, for as long as the store lives.
     write,
+    /// One of several who ask and tell: every change is a transaction of its own. Waits for others, half a minute at most,
+    /// the one writer among them.
+    share,
 };
 
 /// 32 hexadecimal digits that tell problems apart for exploration: FNV-1a (128 bits) over the features,

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "alidade/environment/system.hpp"
+#include "alidade/error.hpp"
+#include "alidade/run/ask_tell.hpp"
+#include "experiment_desk.hpp"
+#include "run_result.hpp"
+#include "run_store.hpp"
+
+namespace alidade {
+
+namespace {
+
+constexpr const char* loop_worker = "explore";
+/// Episodes of a system with seeds can be had again, so that they need not be stored one by one.
+constexpr double store_seconds = 0.2;
+constexpr std::int64_t held_episodes = 10'000;
+
+/// Runs one experiment and tells it in parts.
+class Bench {
+public:
+    Bench(detail::ExperimentDesk& desk, const Experiment& experiment, bool seeded)
+        : desk_(desk), experiment_(experiment), seeded_(seeded), part_(experiment.parts) {}
+
+    void accept(std::span<const SystemEpisode> episodes) {
+        held_.insert(held_.end(), episodes.begin(), episodes.end());
+        const auto now = std::chrono::steady_clock::now();
+        if (seeded_ && std::ssize(held_) < held_episodes &&
+            std::chrono::duration<double>(now - stored_).count() < store_seconds)
+            return;
+        store();
+    }
+
+    void store() {
+        if (held_.empty()) return;
+        desk_.tell(
+            experiment_.id,
+            [&](const std::function<void(const LoggedEpisode&)>& each) {
+                for (const SystemEpisode& episode : held_)
+                    each({episode.states, episode.actions, 1, episode.complete});
+            },
+            {.part = part_, .whole = false, .worker = loop_worker, .source = "system"});
+        ++part_;
+        held_.clear();
+        stored_ = std::chrono::steady_clock::now();
+    }
+
+private:
+    detail::ExperimentDesk& desk_;
+    const Experiment& experiment_;
+    bool seeded_;
+    std::int64_t part_;
+    std::vector<SystemEpisode> held_;
+    std::chrono::steady_clock::time_point stored_ = std::chrono::steady_clock::now();
+};
+
+void run_experiment(System& system, detail::ExperimentDesk& desk, const Experiment& experiment,
+                    const std::function<bool()>& stop) {
+    Bench bench(desk, experiment, system.seeded());
+    const auto accept = [&](std::span<const SystemEpisode> episodes) { bench.accept(episodes); };
+    try {
+        system.run(*experiment.policy, experiment.first_episode + experiment.told,
+                   experiment.episodes - experiment.told, accept, stop);
+    } catch (const SystemFailed&) {
+        bench.store();  // they happened
+        throw;
+    }
+    bench.store();
+}
+
+/// The last certificate, and all that is known, stored.
+ExploredRun end_of(detail::RunStore& store, Exploration& exploration, const RunGoal& goal,
+                   double system_seconds) {
+    const auto before = store.result();
+    const Stopped stopped =
+        exploration.conclude({.episodes = goal.episodes,
+                              .target = goal.target,
+                              .despite_contradiction = goal.despite_contradiction});
+    RunResult result = detail::result_of(exploration, stopped, before ? before->timings : Timings{});
+    result.timings.simulate += system_seconds;
+    result.timings.total += system_seconds;
+    const auto known = store.checkpoint();
+    auto contradiction = known ? known->contradiction : exploration.contradiction();
+    store.save({exploration.memory(), exploration.counts(), contradiction}, result);
+    return {stopped,
+            exploration.best(),
+            std::move(result),
+            exploration.trace(),
+            exploration.explorer().replan_bound(),
+            exploration.counts(),
+            std::move(contradiction)};
+}
+
+}  // namespace
+
+ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& watch) {
+    expects(system.shape() == problem().shape(),
+            "the system has {} states, {} actions and horizon {}, the problem {}, {} and {}",
+            system.shape().states, system.shape().actions, system.shape().horizon, problem().shape().states,
+            problem().shape().actions, problem().shape().horizon);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    if (const auto before = store_->checkpoint()) {
+        if (before->contradiction && !goal.despite_contradiction)
+            throw ModelContradiction(before->contradiction->what);
+        if (watch.resumed && before->counts.episodes() > 0) watch.resumed(before->counts.episodes());
+    }
+    detail::ExperimentDesk desk(store_);
+    desk.prepare({.episodes = goal.episodes, .target = goal.target, .seeded = system.seeded()});
+    const AskOptions options{.experiments = 1,
+                             .chunk = most_episodes,  // who runs them shares them out
+                             .worker = loop_worker,
+                             .own_again = true,
+                             .threads = goal.threads,
+                             .despite_contradiction = goal.despite_contradiction};
+    bool interrupted = false;
+    const auto stop = [&] {
+        interrupted = interrupted || (watch.interrupted && watch.interrupted());
+        return interrupted;
+    };
+    const auto stored = [&](bool all) {
+        if (watch.stored) watch.stored(all);
+    };
+    double system_seconds = 0;
+    while (true) {
+        stored(true);
+        const Asked asked = desk.ask(options);
+        if (!asked.ended.empty() || stop()) break;
+        expects(!asked.experiments.empty(),
+                "{}: {} experiments of this run are with others; tell them, or wait until their time is over",
+                folder().string(), asked.with_others);
+        stored(false);
+        const double from = seconds();
+        run_experiment(system, desk, asked.experiments.front(), stop);
+        system_seconds += seconds() - from;
+        const Exploration& exploration = desk.exploration(goal.threads);
+        const auto horizon = static_cast<double>(problem().shape().horizon);
+        if (watch.observe && !interrupted)
+            watch.observe({exploration.explorer().episodes() + asked.experiments.front().episodes,
+                           exploration.explorer().replans(),
+                           exploration.trace().empty() ? horizon
+                                                       : std::min(exploration.trace().back().bound, horizon),
+                           seconds()});
+    }
+    stored(true);
+    return end_of(*store_, desk.exploration(goal.threads), goal, system_seconds);
+}
+
+}  // namespace alidade
