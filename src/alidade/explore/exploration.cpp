@@ -155,7 +155,7 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
 void Exploration::advance(Deployer& system, const Deployment& deployment, std::int64_t episodes,
                           bool despite) {
     batch_.clear();
-    std::exception_ptr contradicted;
+    std::exception_ptr contradicted, failed;
     try {
         const Watch simulation(timings_.simulate);
         system.deploy(*deployment.policy, explorer_.episodes(), episodes, batch_);
@@ -164,12 +164,16 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
         batch_.add_episodes(1);
         if (!contradiction_) contradiction_ = impossible(error, explorer_.episodes() + batch_.episodes());
         contradicted = std::current_exception();
+    } catch (...) {
+        // What was counted before was paid for.
+        failed = std::current_exception();
     }
-    {
+    if (!failed || batch_.episodes() > 0) {
         const Watch planning(timings_.plan);
         explorer_.tell(batch_);
         counts_ += batch_;
     }
+    if (failed) std::rethrow_exception(failed);
     if (contradicted && !despite) std::rethrow_exception(contradicted);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../explore/likelihood_source.hpp"
+#include "alidade/environment/system.hpp"
 #include "alidade/error.hpp"
 #include "run_store.hpp"
 
@@ -201,6 +202,9 @@ ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& 
     try {
         stopped = exploration.run(system, loop_options(goal, watch, checkpoints));
     } catch (const ModelContradiction&) {
+        checkpoints.save();
+        throw;
+    } catch (const SystemFailed&) {
         checkpoints.save();
         throw;
     }
