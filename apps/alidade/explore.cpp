@@ -15,6 +15,7 @@
 #include "numbers.hpp"
 #include "request_help.hpp"
 #include "run_advice.hpp"
+#include "system_choice.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -26,6 +27,7 @@ struct ExploreArguments {
     std::string source, folder, algorithm, confidence, constants, episodes, replan = to_string(Schedule{});
     std::optional<double> target, delta;
     FitFlags fit;
+    SystemFlags system;
     std::string seed = "0";
     int threads = 0;
     bool overwrite = false, normalise = false;
@@ -101,8 +103,9 @@ std::vector<Request> sources_of(const ExploreArguments& given, const Problem& pr
     return {{source, {{"constants", constants}}}};
 }
 
-RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
+RunOptions options_of(const ExploreArguments& given, const Problem& problem, const SystemChoice& system) {
     RunOptions options;
+    options.system = system.canonical();
     options.seed = parse_seed(given.seed, "--seed");
     options.delta = delta_of(given.delta, problem);
     explaining(flag_context, [&] {
@@ -139,25 +142,6 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
     return goal;
 }
 
-void require_truth(const Problem& problem, const std::string& source) {
-    if (problem.truth_known()) return;
-    if (const auto command = environment_command(source); !command.empty())
-        throw UserError(
-            fmt::format("the system is to be run by the command '{}', and alidade cannot run systems by a "
-                        "command yet",
-                        fmt::join(command, " ")),
-            {fmt::format("problem '{}', [environment] command", source),
-             "exploring needs a system to try policies on; for now it can only be simulated from known "
-             "weights",
-             "run the system yourself and give its episodes to alidade learn (docs/offline.md), or explore "
-             "a simulation: [environment] weights = \"truth.json\" instead of command"});
-    throw UserError("the problem does not say how to run its system",
-                    {fmt::format("problem '{}'", source),
-                     "exploring needs a system to try policies on; here it is simulated from known weights",
-                     problem.is_linear() ? "add [environment] measures = \"truth.npz\" to its problem.toml"
-                                         : "add [environment] weights = \"truth.json\" to its problem.toml"});
-}
-
 bool same_truth(const Problem& one, const Problem& other) {
     if (one.description().measures != other.description().measures) return false;
     if (one.truth().has_value() != other.truth().has_value()) return false;
@@ -176,6 +160,7 @@ std::string difference(const RunOptions& stored, const RunOptions& wanted) {
     compare("--delta", stored.delta, wanted.delta);
     compare("--seed", stored.seed, wanted.seed);
     compare("--replan", to_string(stored.schedule), to_string(wanted.schedule));
+    compare("--system", stored.system, wanted.system);
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -212,11 +197,11 @@ Run open_or_create(const ExploreArguments& given, const Problem& problem, const 
 
 int explore(const ExploreArguments& given, const Console& console) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
-    require_truth(problem, given.source);
-    const RunOptions options = options_of(given, problem);
+    SystemChoice system(given.system, problem, given.source);
+    const RunOptions options = options_of(given, problem, system);
     const Goal goal = goal_of(given, problem, options);
     Run store = open_or_create(given, problem, options);
-    const Explored explored = explore_into(store, goal, console);
+    const Explored explored = explore_into(store, goal, console, system);
     insist(explored.standing, console);
     if (explored.stopped == Stopped::interrupted)
         console.say(interrupted_after(explored.result.episodes));
@@ -265,8 +250,9 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
+    add_system_flags(*command, given->system);
     add_fit_flags(*command, given->fit);
-    command->add_option("--seed", given->seed, "Of the simulation and of ties")->capture_default_str();
+    command->add_option("--seed", given->seed, "Of the simulation, of a system's episodes, and of ties")->capture_default_str();
     command->add_option("--replan", given->replan, "every, doubling or growth=RATIO")->capture_default_str();
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
@@ -278,7 +264,8 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         "\n" +
         request_help("Confidence sets (as in --confidence 'regression?without=span+hull,likelihood'):",
                      set_sources()) +
-        "\nFlags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
+        "\n" + system_help() +
+        "\nFlags beat the problem's [target] and [environment]. Exit code: 0 done, 3 budget spent before the target,\n"
         "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in\n"
         "every case. A contradiction is stored with it: the run is not explored further without\n"
         "--despite-contradiction, and every command that states a bound of it says so.");

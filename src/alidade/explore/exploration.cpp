@@ -173,7 +173,7 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
 void Exploration::advance(Deployer& system, const Deployment& deployment, std::int64_t episodes,
                           bool despite) {
     batch_.clear();
-    std::exception_ptr contradicted;
+    std::exception_ptr contradicted, failed;
     std::optional<RunContradiction> found;
     try {
         const Watch simulation(timings_.simulate);
@@ -183,8 +183,12 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
         batch_.add_episodes(1);
         found = impossible_transition(error, explorer_.episodes() + batch_.episodes());
         contradicted = std::current_exception();
+    } catch (...) {
+        // What was counted before was paid for.
+        failed = std::current_exception();
     }
-    tell(batch_, found);
+    if (!failed || batch_.episodes() > 0) tell(batch_, found);
+    if (failed) std::rethrow_exception(failed);
     if (contradicted && !despite) std::rethrow_exception(contradicted);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../explore/likelihood_source.hpp"
+#include "alidade/environment/system.hpp"
 #include "alidade/error.hpp"
 #include "ledger.hpp"
 #include "run_result.hpp"
@@ -190,6 +191,9 @@ ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& 
     try {
         stopped = exploration.run(system, loop_options(goal, watch, checkpoints));
     } catch (const ModelContradiction&) {
+        checkpoints.save();
+        throw;
+    } catch (const SystemFailed&) {
         checkpoints.save();
         throw;
     }
