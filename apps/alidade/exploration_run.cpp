@@ -9,6 +9,7 @@
 
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/behaviour.hpp"
+#include "alidade/run/ask_tell.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/spec/request.hpp"
 #include "certificate_view.hpp"
@@ -79,7 +80,12 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
     };
     watch.stored = [&](bool all) { all ? stop.all_is_stored() : stop.not_all_is_stored(); };
     try {
-        ExploredRun explored = run.explore(system.start(run, watch.interrupted), wanted, watch);
+        // Only simulated episodes can be had again at no cost: all others are kept.
+        const auto before = run.result();
+        const bool kept = system.external() || run.keeps_episodes() ||
+                          (before && before->stopped == stopped_at_logs);
+        ExploredRun explored = kept ? run.explore(system.start(run), wanted, watch)
+                                    : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();
         // The check may take a while: the episodes are safe by now.
         Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit);
@@ -87,8 +93,8 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
             run.note(*standing.contradiction);
         Explored result{explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
                         std::move(explored.trace), explored.replan_bound,         std::move(standing)};
-        if (system.external()) {
-            result.broken_off = system.broken_off();
+        if (kept) {
+            result.broken_off = AskTell(run).status().broken_off;
             result.restarts = system.restarts();
         }
         return result;
@@ -167,8 +173,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
                     store.options().algorithm, store.options().confidence, stop_in_words(explored.stopped));
     if (explored.broken_off.value_or(0) > 0 || explored.restarts.value_or(0) > 0)
         text += fmt::format(
-            "{}  {} episodes of this call broke off and count up to the last transition seen; {} processes were\n"
-            "  started again. Bounds hold if what broke them off did not look at what would have come next.\n\n",
+            "{}  {} episodes broke off and count up to the last transition seen; {} processes were\n"
+            "  started again by this call. Bounds hold if what broke them off did not look at what would have come next.\n\n",
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
     text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())

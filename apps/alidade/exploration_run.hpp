@@ -30,7 +30,7 @@ struct Explored {
     std::vector<TracePoint> trace;
     std::int64_t replan_bound = 0;  ///< policies that the schedule could have computed at most
     Standing standing;              ///< whether all transitions seen contradict the model
-    /// Of a system that is another program, in this call: episodes that broke off, processes started again.
+    /// Of a run that keeps its episodes: those that broke off, and processes that this call started again.
     std::optional<std::int64_t> broken_off, restarts;
 };
 

@@ -6,8 +6,10 @@
 
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
+#include "alidade/run/ask_tell.hpp"
 #include "alidade/run/run.hpp"
 #include "alidade/run/run_record.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "alidade/theory/bounds.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
@@ -30,7 +32,7 @@ struct ExploreArguments {
     SystemFlags system;
     std::string seed = "0";
     int threads = 0;
-    bool overwrite = false, normalise = false;
+    bool overwrite = false, normalise = false, same_system = false;
 };
 
 const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
@@ -170,20 +172,27 @@ Run resume(const ExploreArguments& given, const Problem& problem, const RunOptio
                           "data of two different runs must not be mixed: the bounds would not hold",
                           "choose another folder with -o, or replace the run there with --overwrite"};
     Run store = explaining_run(given.folder, writing_use(false), [&] { return Run::open(given.folder); });
-    if (const auto result = store.result(); result && result->stopped == stopped_at_logs)
+    if (const auto result = store.result();
+        result && result->stopped == stopped_at_logs && !given.same_system)
         throw UserError("the folder holds what alidade learn made of logs",
                         {context.where,
                          "the logs may be of another system than the one simulated here; data of two systems "
                          "must not be mixed",
-                         context.fix});
+                         context.fix + "; or, if it is one system, say so with --same-system"});
     if (store.problem_hash() != problem_hash(problem) || !same_truth(store.problem(), problem))
         throw UserError(fmt::format("the folder holds a run of another problem: {}", store.source()),
                         context);
-    if (!(store.options() == options))
-        throw UserError(fmt::format("the folder holds a run with other options: it has {}",
-                                    difference(store.options(), options)),
-                        context);
-    return store;
+    RunOptions wanted = options;
+    if (given.same_system) wanted.system = store.options().system;
+    if (store.options() == wanted) return store;
+    RunOptions other = wanted;
+    other.system = store.options().system;
+    throw UserError(fmt::format("the folder holds a run with other options: it has {}",
+                                difference(store.options(), wanted)),
+                    {context.where, context.why,
+                     other == store.options()
+                         ? context.fix + "; or, if it is one system, say so with --same-system"
+                         : context.fix});
 }
 
 Run open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
@@ -195,12 +204,41 @@ Run open_or_create(const ExploreArguments& given, const Problem& problem, const 
                           [&] { return Run::create(given.folder, problem, given.source, options); });
 }
 
+/// Makes the run one that others ask and tell.
+int prepare_asking(const ExploreArguments& given, const Run& store, const Goal& goal,
+                   const SystemChoice& system, const Console& console) {
+    // Without a budget somebody else decides when it is enough.
+    const bool budget = !given.episodes.empty() || store.problem().target().episodes;
+    const AskGoal wanted{.episodes = budget ? goal.episodes : most_episodes,
+                         .target = goal.target,
+                         .seeded = system.asks_seeded()};
+    explaining(flag_context, [&] { AskTell(store).prepare(wanted); });
+    const std::string folder = store.folder().string();
+    if (console.json()) {
+        nlohmann::ordered_json object;
+        object["problem"] = store.source();
+        object["algorithm"] = store.options().algorithm;
+        object["system"] = store.options().system;
+        if (budget) object["budget"] = wanted.episodes;
+        if (wanted.target) object["target"] = *wanted.target;
+        object["seeded"] = wanted.seeded;
+        object["run"] = folder;
+        console.object(object);
+        return 0;
+    }
+    console.result(fmt::format(
+        "{} {}: it waits for experiments that you run.\n{}  alidade ask {}\n", console.bold("Run"),
+        printable(folder), console.bold("Next"), shell_path(folder)));
+    return 0;
+}
+
 int explore(const ExploreArguments& given, const Console& console) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
     SystemChoice system(given.system, problem, given.source);
     const RunOptions options = options_of(given, problem, system);
     const Goal goal = goal_of(given, problem, options);
     Run store = open_or_create(given, problem, options);
+    if (system.asks()) return prepare_asking(given, store, goal, system, console);
     const Explored explored = explore_into(store, goal, console, system);
     insist(explored.standing, console);
     if (explored.stopped == Stopped::interrupted)
@@ -257,6 +295,9 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");
+    command->add_flag("--same-system", given->same_system,
+                      "The run's data, from logs or run by others, are of the system that is explored now: "
+                      "docs/ask-and-tell.md says what that claims");
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
     add_output_flags(*command, chosen);
     command->footer(

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reward_choice.hpp"
+#include "reward_batch.hpp"
 
 namespace alidade::app {
 

@@ -34,7 +34,7 @@ std::string wanted_system(const SystemFlags& flags, const Problem& problem, cons
 
 void add_system_flags(CLI::App& command, SystemFlags& flags) {
     command.add_option("--system", flags.system,
-                       "What runs the experiments: simulated, or cmd:COMMAND [the problem's; simulated where the truth "
+                       "What runs the experiments: simulated, cmd:COMMAND, or ask, where somebody else does [the problem's; simulated where the truth "
                        "is known]");
     command.add_option("--workers", flags.workers, "Processes of a command at once; results do not depend on it [1]");
     command.add_option("--timeout", flags.timeout, "Seconds that one answer of a command may take [60]");
@@ -52,10 +52,6 @@ SystemChoice::SystemChoice(const SystemFlags& flags, const Problem& problem, con
     const Context context{named_by_, "exploring needs a system to try policies on",
                           "alidade explore --help names the systems"};
     explaining(context, [&] { request_.emplace(parse_system(wanted)); });
-    if (request_->name == "ask")
-        throw UserError("somebody else is to run the experiments",
-                        {named_by_, "explore runs them itself, and waits for nobody",
-                         "alidade ask says what to try next, and alidade tell takes what happened"});
     if (request_->name == "simulated" && !problem.truth_known())
         throw UserError(
             "the problem does not say what its system is really like",
@@ -82,16 +78,23 @@ SystemChoice::SystemChoice(const SystemFlags& flags, const Problem& problem, con
     options_.action_names = problem.description().action_names;
 }
 
-Deployer& SystemChoice::start(const Run& run, const std::function<bool()>& stop) {
+Deployer& SystemChoice::start_counting(const Run& run) {
+    const std::uint64_t seed = run.options().seed;
+    if (request_->arguments.text("method") == "splitting") {
+        deployer_ = std::make_unique<CountSplittingDeployer>(run.problem().true_system(), seed);
+    } else {
+        simulated_ = std::make_unique<SimulatedEnvironment>(run.problem().true_system());
+        deployer_ = std::make_unique<StepwiseDeployer>(*simulated_, seed);
+    }
+    return *deployer_;
+}
+
+System& SystemChoice::start(const Run& run) {
     const std::uint64_t seed = run.options().seed;
     if (!external()) {
-        if (request_->arguments.text("method") == "splitting") {
-            deployer_ = std::make_unique<CountSplittingDeployer>(run.problem().true_system(), seed);
-        } else {
-            simulated_ = std::make_unique<SimulatedEnvironment>(run.problem().true_system());
-            deployer_ = std::make_unique<StepwiseDeployer>(*simulated_, seed);
-        }
-        return *deployer_;
+        simulated_ = std::make_unique<SimulatedEnvironment>(run.problem().true_system());
+        stepwise_ = std::make_unique<StepwiseSystem>(*simulated_, seed);
+        return *stepwise_;
     }
     options_.seed = seed;
     options_.log = run.folder() / log_name;
@@ -100,10 +103,7 @@ Deployer& SystemChoice::start(const Run& run, const std::function<bool()>& stop)
     } catch (const SystemFailed& error) {
         refuse(error, run.folder().string());
     }
-    auto deployer = std::make_unique<SystemDeployer>(*command_, stop);
-    counted_ = deployer.get();
-    deployer_ = std::move(deployer);
-    return *deployer_;
+    return *command_;
 }
 
 void SystemChoice::refuse(const SystemFailed& error, const std::string& folder) const {

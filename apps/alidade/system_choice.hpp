@@ -30,18 +30,21 @@ std::string system_help();
 /// Who runs the experiments: as the flags say, or the problem, or its truth.
 class SystemChoice {
 public:
-    /// Throws UserError if nobody can, or somebody else is to.
+    /// Throws UserError if nobody can.
     SystemChoice(const SystemFlags& flags, const Problem& problem, const std::string& source);
 
     /// What the run is to remember of it.
     const std::string& canonical() const noexcept { return request_->canonical; }
     /// Whether it is another program.
     bool external() const noexcept { return request_->name == "cmd"; }
+    /// Whether somebody else runs the experiments, who asks and tells; and if so, whether there are seeds.
+    bool asks() const noexcept { return request_->name == "ask"; }
+    bool asks_seeded() const { return request_->arguments.flag("seeded"); }
 
-    /// Starts it for a run. `stop` is asked while it works. Throws UserError or Failure.
-    Deployer& start(const Run& run, const std::function<bool()>& stop);
-    /// Episodes that broke off since it was started.
-    std::int64_t broken_off() const noexcept { return counted_ ? counted_->broken_off() : 0; }
+    /// Starts it for a run. Throws UserError or Failure.
+    System& start(const Run& run);
+    /// Counts of simulated episodes, for runs that keep no others.
+    Deployer& start_counting(const Run& run);
     /// Processes that were started in place of one that failed.
     std::int64_t restarts() const noexcept { return command_ ? command_->restarts() : 0; }
     /// What is said when it cannot go on.
@@ -53,8 +56,8 @@ private:
     std::string named_by_;  // where the user named it
     std::unique_ptr<CommandSystem> command_;
     std::unique_ptr<SimulatedEnvironment> simulated_;
+    std::unique_ptr<StepwiseSystem> stepwise_;
     std::unique_ptr<Deployer> deployer_;
-    SystemDeployer* counted_ = nullptr;  // deployer_, where it is one
 };
 
 }  // namespace alidade::app

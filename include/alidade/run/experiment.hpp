@@ -34,11 +34,14 @@ struct Experiment {
     std::int64_t episodes = 0;           ///< wanted, those told already included
     std::int64_t told = 0;               ///< episodes told so far, the first ones
     std::int64_t parts = 0;              ///< that they were told in; the number of the next part
-    std::optional<std::uint64_t> seed;   ///< of a system with seeds: its episode k is fixed by it and k
+    std::optional<std::uint64_t> seed;   ///< the run's, of a system with seeds: seed_of_episode() has those of episodes
     std::optional<ExperimentAim> aim;    ///< what it is for
     std::shared_ptr<const Policy> policy;
     std::int64_t due = 0;  ///< Unix time after which it may be given to somebody else; an answer is welcome later, too
 };
+
+/// The seed of an episode by its number in the run: below 2^53, and the one that a child process is told.
+std::uint64_t seed_of_episode(std::uint64_t run_seed, std::int64_t episode);
 
 /// What became of an experiment.
 enum class ExperimentState {

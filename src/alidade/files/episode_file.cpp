@@ -95,7 +95,10 @@ void read_lines(std::istream& file, const std::string& name, const EpisodeFileOp
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         const std::string place = fmt::format("{}:{}", name, number);
         const json object = parse_line(line, place);
-        detail::check_object(object, {"states", "actions", "count", "complete", "id", "rewards"}, place);
+        detail::check_object(object,
+                             {"states", "actions", "count", "complete", "id", "rewards", "experiment",
+                              "episode", "seed", "source", "worker", "told"},
+                             place);
         read_list(detail::member(object, "states", place), shape.states - 1, "states", place, states,
                   episode.states);
         read_list(detail::member(object, "actions", place), shape.actions - 1, "actions", place, actions,
@@ -138,9 +141,10 @@ void read_row(std::span<const std::int64_t> row, std::string_view name, const st
 void take_arrays(const detail::NpzArrays& arrays, const std::string& file, const Placed& each) {
     for (const auto& item : arrays)
         expects(item.first == "states" || item.first == "actions" || item.first == "count" ||
-                    item.first == "id" || item.first == "rewards",
-                "{}: unknown array '{}' (known: states, actions, count, id, rewards); leave it out or "
-                "rename it",
+                    item.first == "id" || item.first == "rewards" ||
+                    item.first == "experiment",
+                "{}: unknown array '{}' (known: states, actions, count, id, rewards, experiment); leave it "
+                "out or rename it",
                 file, item.first);
     const detail::NpyArray& states = integers(arrays, "states", 2, file);
     const detail::NpyArray& actions = integers(arrays, "actions", 2, file);

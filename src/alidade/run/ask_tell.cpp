@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "../process/system_protocol.hpp"
 #include "experiment_desk.hpp"
 
 namespace alidade {
@@ -30,6 +31,10 @@ std::string to_string(ExperimentKind kind) {
             break;
     }
     return "log";
+}
+
+std::uint64_t seed_of_episode(std::uint64_t run_seed, std::int64_t episode) {
+    return detail::episode_seed(run_seed, episode);
 }
 
 AskTell::AskTell(const Run& run) : desk_(std::make_unique<detail::ExperimentDesk>(run.store_)) {}

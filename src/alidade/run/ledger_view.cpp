@@ -90,8 +90,7 @@ void ExperimentDesk::visit(const std::function<void(const StoredEpisode&)>& each
             stored.experiment = record.id;
             stored.kind = record.kind;
             stored.number = record.first_episode;
-            stored.seed.reset();
-            if (seeded && record.kind == ExperimentKind::asked) stored.seed = store_->options().seed;
+            const bool has_seed = seeded && record.kind == ExperimentKind::asked;
             for (const ToldPart& part : record.parts) {
                 stored.part = part.part;
                 stored.source = part.source;
@@ -99,6 +98,8 @@ void ExperimentDesk::visit(const std::function<void(const StoredEpisode&)>& each
                 stored.at = part.at;
                 ledger::visit_part(database, record.id, part.part, [&](const LoggedEpisode& episode) {
                     stored.episode = episode;
+                    stored.seed.reset();
+                    if (has_seed) stored.seed = seed_of_episode(store_->options().seed, stored.number);
                     each(stored);
                     stored.number += episode.times;
                 });

@@ -110,7 +110,14 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
         if (watch.resumed && before->counts.episodes() > 0) watch.resumed(before->counts.episodes());
     }
     detail::ExperimentDesk desk(store_);
-    desk.prepare({.episodes = goal.episodes, .target = goal.target, .seeded = system.seeded()});
+    bool seeded = system.seeded();
+    if (keeps_episodes()) {
+        // Others, too, have run experiments of it: the weaker promise holds for all.
+        seeded = desk.goal().seeded;
+        expects(!seeded || system.seeded(), "{}: the run's episodes are fixed by seeds, and this system has none",
+                folder().string());
+    }
+    desk.prepare({.episodes = goal.episodes, .target = goal.target, .seeded = seeded});
     const AskOptions options{.experiments = 1,
                              .chunk = most_episodes,  // who runs them shares them out
                              .worker = loop_worker,
