@@ -23,6 +23,7 @@ struct CommandSystemOptions {
     std::uint64_t seed = 0;        ///< of the episodes' seeds and of the actions of stochastic policies
     Index workers = 1;             ///< children at once, 1 to 1024; what they report does not depend on them
     double timeout = 60;           ///< seconds that one answer may take, above 0
+    double back_off = 0.2;         ///< seconds before a child that failed is started again; doubles each time, up to 10
     std::filesystem::path log;     ///< gets what they write to stderr, behind what is there; empty: nothing does
     std::vector<std::string> state_names, action_names;  ///< must be theirs where both have names; empty: none
 };

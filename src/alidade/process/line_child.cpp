@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace alidade::detail {
 namespace {
@@ -104,7 +105,7 @@ LineChild::End LineChild::end(Clock::duration patience) {
     End end;
     const auto deadline = Clock::now() + patience;
     for (;;) {
-        // WNOWAIT: its id stays taken, so that the group can still be killed by it.
+        // WNOWAIT: it is waited for when it is ended.
         siginfo_t info = {};
         const bool ended =
             waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -116,10 +117,7 @@ LineChild::End LineChild::end(Clock::duration patience) {
         }
         poll(nullptr, 0, 2);
     }
-    kill(-child_, SIGKILL);
-    while (waitpid(child_, &end.wait_status, 0) < 0 && errno == EINTR) {
-    }
-    child_ = -1;
+    end.wait_status = end_shell(std::exchange(child_, -1));
     return end;
 }
 

@@ -34,9 +34,10 @@ constexpr int most_attempts = 3;
 constexpr std::chrono::milliseconds long_batch = 200ms, short_batch = 50ms;
 constexpr std::int64_t most_batch = 4096;
 
-std::chrono::milliseconds back_off(int failures) {
-    constexpr std::chrono::milliseconds first = 100ms, most = 10s;
-    return std::min(most, first * (1 << std::min(failures - 1, 10)));
+SystemWorker::Clock::duration back_off(double first, int failures) {
+    constexpr double most = 10;
+    const std::chrono::duration<double> pause(std::min(most, std::ldexp(first, std::min(failures - 1, 10))));
+    return std::chrono::duration_cast<SystemWorker::Clock::duration>(pause);
 }
 
 void expect_names(const std::vector<std::string>& theirs, const std::vector<std::string>& ours,
@@ -57,6 +58,7 @@ SystemFleet::SystemFleet(const Task& task, CommandSystemOptions options)
     expects(given.workers >= 1 && given.workers <= 1024, "workers is {}; must be 1 to 1024", given.workers);
     expects(given.timeout > 0 && std::isfinite(given.timeout), "timeout is {} s; must be greater than 0",
             given.timeout);
+    expects(given.back_off >= 0 && std::isfinite(given.back_off), "back_off is {} s; must be at least 0", given.back_off);
     members_.reserve(static_cast<std::size_t>(given.workers));
     for (int i = 0; i < given.workers; ++i) members_.push_back({SystemWorker(i, setting_, log_)});
     const HeldSignal held(SIGPIPE);
@@ -265,7 +267,7 @@ void SystemFleet::broke_off(Round& round, Member& member, const std::string& why
     if (working) run_again(round, worker, what);
     if (died) {
         worker.end({}, {});
-        member.not_before = Clock::now() + back_off(member.failures);
+        member.not_before = Clock::now() + back_off(setting_.options.back_off, member.failures);
     }
     if (member.failures > most_failures) give_up(worker, fmt::format("{}, {} times in a row", what, member.failures));
 }
