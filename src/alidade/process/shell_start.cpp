@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <ctime>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -58,8 +59,14 @@ int keep(pid_t shell) {
     int status = 0;
     while (waitpid(shell, &status, 0) < 0 && errno == EINTR) {
     }
-    // The orphans of the group are ours.
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    // The orphans of the group are ours. They were killed, but one may be stuck in the kernel.
+    constexpr timespec moment{0, 1'000'000};
+    for (int moments = 0; moments < 500;) {
+        const pid_t gone = waitpid(-shell, nullptr, WNOHANG);
+        if (gone < 0) break;
+        if (gone > 0) continue;
+        nanosleep(&moment, nullptr);
+        ++moments;
     }
     return status;
 }
