@@ -167,8 +167,10 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
                     store.options().algorithm, store.options().confidence, stop_in_words(explored.stopped));
     if (explored.broken_off.value_or(0) > 0 || explored.restarts.value_or(0) > 0)
         text += fmt::format(
-            "{}  {} episodes of this call broke off and count up to the last transition seen; {} processes were\n"
-            "  started again. Bounds hold if what broke them off did not look at what would have come next.\n\n",
+            "{}  {} episodes of this call broke off and count up to the last transition seen; {} processes "
+            "were\n"
+            "  started again. Bounds hold if what broke them off did not look at what would have come "
+            "next.\n\n",
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
     text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())

@@ -1,5 +1,6 @@
-// What it costs that a system is another program: the walk of examples/systems, stepped in this process, stepped as a child
-// and run as a child in batches; and how far workers help where an episode takes 20 ms. `us_a_step` is the time of a step.
+// What it costs that a system is another program: the walk of examples/systems, stepped in this process,
+// stepped as a child and run as a child in batches; and how far workers help where an episode takes 20 ms.
+// `us_a_step` is the time of a step.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -41,7 +42,8 @@ Task walk_task(Index steps) {
         kernel.probabilities.insert(kernel.probabilities.end(), {1, 0.35, 0.65});
         kernel.offsets.insert(kernel.offsets.end(), {3 * s + 1, 3 * s + 3});
     }
-    return {.features = std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(states, 2, {&kernel, 1})),
+    return {.features =
+                std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(states, 2, {&kernel, 1})),
             .horizon = steps};
 }
 
@@ -55,7 +57,8 @@ Policy drawn(const Shape& shape) {
 }
 
 Policy fixed(const Shape& shape) {
-    return Policy::deterministic(shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 1));
+    return Policy::deterministic(
+        shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 1));
 }
 
 void run(benchmark::State& state, System& system, const Policy& policy, std::int64_t episodes) {
@@ -84,12 +87,14 @@ void in_process(benchmark::State& state, bool random_actions) {
 
 void child(benchmark::State& state, bool random_actions) {
     CommandSystem system(walk_task(horizon), {.command = walk_command(horizon, 0), .seed = 1});
-    run(state, system, random_actions ? drawn(system.shape()) : fixed(system.shape()), random_actions ? 200 : 20'000);
+    run(state, system, random_actions ? drawn(system.shape()) : fixed(system.shape()),
+        random_actions ? 200 : 20'000);
 }
 
 void slow_child(benchmark::State& state) {
     constexpr Index steps = 10;
-    CommandSystem system(walk_task(steps), {.command = walk_command(steps, 20'000), .seed = 1, .workers = state.range(0)});
+    CommandSystem system(walk_task(steps),
+                         {.command = walk_command(steps, 20'000), .seed = 1, .workers = state.range(0)});
     run(state, system, drawn(system.shape()), 200);
 }
 

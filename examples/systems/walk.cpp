@@ -1,5 +1,5 @@
-// A system in C++: a chain of states, where action 1 tries to go right and slips back to the start more often than anybody
-// thinks. Speaks the protocol of docs/own-system.md on stdin and stdout, whole batches included.
+// A system in C++: a chain of states, where action 1 tries to go right and slips back to the start more often
+// than anybody thinks. Speaks the protocol of docs/own-system.md on stdin and stdout, whole batches included.
 //
 //     walk [STATES [HORIZON [MICROSECONDS]]]     MICROSECONDS: how long an episode takes, at least
 #include <chrono>
@@ -19,7 +19,8 @@ using nlohmann::json;
 /// An answer to `run`, written by hand: in the time that this takes, thousands of episodes are walked.
 std::string whole_episodes(const json& ask, int states, int horizon, std::chrono::microseconds pause) {
     const auto policy = ask["policy"].get<std::vector<std::vector<int>>>();
-    std::string text = "{\"first_episode\":" + std::to_string(ask["first_episode"].get<std::int64_t>()) + ",\"episodes\":[";
+    std::string text =
+        "{\"first_episode\":" + std::to_string(ask["first_episode"].get<std::int64_t>()) + ",\"episodes\":[";
     for (const auto& seed : ask["seeds"]) {
         std::this_thread::sleep_for(pause);
         walk::Walk walk(states, seed.get<std::uint64_t>());
@@ -38,7 +39,9 @@ std::string whole_episodes(const json& ask, int states, int horizon, std::chrono
 }  // namespace
 
 int main(int count, char** words) {
-    const auto number = [&](int place, int otherwise) { return place < count ? std::stoi(words[place]) : otherwise; };
+    const auto number = [&](int place, int otherwise) {
+        return place < count ? std::stoi(words[place]) : otherwise;
+    };
     const int states = number(1, 5), horizon = number(2, 8);
     const std::chrono::microseconds pause(number(3, 0));
     walk::Walk walk(states, 0);
@@ -47,8 +50,8 @@ int main(int count, char** words) {
     while (std::getline(std::cin, line)) {
         const json ask = json::parse(line);
         if (ask["op"] == "info") {
-            std::cout << json{{"protocol", 1}, {"states", states},  {"actions", 2},
-                              {"horizon", horizon}, {"seeded", true}, {"batches", true}};
+            std::cout << json{{"protocol", 1},      {"states", states}, {"actions", 2},
+                              {"horizon", horizon}, {"seeded", true},   {"batches", true}};
         } else if (ask["op"] == "reset") {
             std::this_thread::sleep_for(pause);
             walk = walk::Walk(states, ask["seed"].get<std::uint64_t>());

@@ -5,7 +5,8 @@
 /// The system itself: it knows nothing of who asks.
 namespace walk {
 
-/// A chain of states: action 1 goes right, or slips back to the start with probability 0.35; action 0 goes back.
+/// A chain of states: action 1 goes right, or slips back to the start with probability 0.35; action 0 goes
+/// back.
 class Walk {
 public:
     Walk(int states, std::uint64_t seed) : states_(states), chance_(seed) {}

@@ -270,8 +270,10 @@ void read_system_info(std::string_view bytes) {
     understood([&] {
         const detail::SystemInfo info = detail::parse_info(bytes);
         demand(info.states >= 1 && info.actions >= 1 && info.horizon.value_or(1) >= 1, "a system of no size");
-        demand(info.state_names.empty() || std::ssize(info.state_names) == info.states, "names of other states");
-        demand(info.action_names.empty() || std::ssize(info.action_names) == info.actions, "names of other actions");
+        demand(info.state_names.empty() || std::ssize(info.state_names) == info.states,
+               "names of other states");
+        demand(info.action_names.empty() || std::ssize(info.action_names) == info.actions,
+               "names of other actions");
     });
 }
 
@@ -304,8 +306,8 @@ void read_system_state(std::string_view bytes) {
 }
 
 void read_system_batch(std::string_view bytes) {
-    static const Policy policy =
-        Policy::deterministic(shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 1));
+    static const Policy policy = Policy::deterministic(
+        shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 1));
     understood([&] {
         const auto episodes = detail::parse_run(bytes, policy, 7, 2);
         demand(episodes.size() == 2, "more or fewer episodes than were asked for");

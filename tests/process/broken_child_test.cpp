@@ -12,11 +12,12 @@ namespace alidade::testing::broken_child_test {
 namespace {
 
 constexpr std::int64_t episodes = 3;
-/// Requests of a process that runs them all: info, and for each of them and the one that is run twice a reset and H steps.
+/// Requests of a process that runs them all: info, and for each of them and the one that is run twice a reset
+/// and H steps.
 const int requests = 1 + (static_cast<int>(episodes) + 1) * (1 + static_cast<int>(plant_shape.horizon));
 
-/// What an episode looks like to those who saw it up to the answer to a request: n states, and the action after each but,
-/// perhaps, the last.
+/// What an episode looks like to those who saw it up to the answer to a request: n states, and the action
+/// after each but, perhaps, the last.
 void expect_beginning(const SystemEpisode& seen, const SystemEpisode& truth) {
     ASSERT_FALSE(seen.states.empty());
     ASSERT_LE(seen.states.size(), truth.states.size());
@@ -31,8 +32,8 @@ TEST(BrokenChild, KilledOnceAtAnyRequestItReportsTheSameIfItIsSeeded) {
     for (const char* fault : {"kill", "half", "after"})
         for (int request = 2; request <= requests; request += stride) {
             const TemporaryFolder folder;
-            CommandSystem system(plant_task(), plant_options(fmt::format("at={} do={} once={}", request, fault,
-                                                                         (folder / "done").string())));
+            CommandSystem system(plant_task(), plant_options(fmt::format("at={} do={} once={}", request,
+                                                                         fault, (folder / "done").string())));
             const Reported reported = report_of(system, always_right(), 0, episodes);
             EXPECT_EQ(reported.failure, "") << fault << " " << request;
             EXPECT_EQ(reported.episodes, truth) << fault << " " << request;
@@ -47,8 +48,8 @@ TEST(BrokenChild, KilledOnceInABatchItReportsTheSame) {
     for (const char* fault : {"kill", "half", "hang"})
         for (const int request : {2, 8, 9}) {  // 3 to 7 are the first episode once more
             const TemporaryFolder folder;
-            CommandSystemOptions options = plant_options(fmt::format("batches=1 at={} do={} once={}", request, fault,
-                                                                     (folder / "done").string()));
+            CommandSystemOptions options = plant_options(
+                fmt::format("batches=1 at={} do={} once={}", request, fault, (folder / "done").string()));
             if (std::string(fault) == "hang") options.timeout = 0.5;
             CommandSystem system(plant_task(), options);
             const Reported reported = report_of(system, always_right(), 0, 50);
@@ -57,7 +58,8 @@ TEST(BrokenChild, KilledOnceInABatchItReportsTheSame) {
         }
 }
 
-/// Every state that the plant has answered is reported, in the episode that it belongs to, once; however it dies.
+/// Every state that the plant has answered is reported, in the episode that it belongs to, once; however it
+/// dies.
 TEST(BrokenChild, WithoutSeedsAllThatWasSeenIsReportedOnce) {
     const int without_second = requests - 1 - static_cast<int>(plant_shape.horizon);
     const int stride = support::effort_is("sanitized") ? 5 : 1;
@@ -65,8 +67,9 @@ TEST(BrokenChild, WithoutSeedsAllThatWasSeenIsReportedOnce) {
         for (int request = 2; request <= without_second; request += stride) {
             const TemporaryFolder folder;
             const std::string journal = (folder / "journal").string();
-            CommandSystem system(plant_task(), plant_options(fmt::format("seeded=0 at={} do={} once={} journal={}", request,
-                                                                         fault, (folder / "done").string(), journal)));
+            CommandSystem system(plant_task(),
+                                 plant_options(fmt::format("seeded=0 at={} do={} once={} journal={}", request,
+                                                           fault, (folder / "done").string(), journal)));
             const Reported reported = report_of(system, always_right(), 0, episodes);
             ASSERT_EQ(reported.failure, "") << fault << " " << request;
             ASSERT_EQ(std::ssize(reported.episodes), episodes);
@@ -74,7 +77,8 @@ TEST(BrokenChild, WithoutSeedsAllThatWasSeenIsReportedOnce) {
             std::ifstream lines(journal);
             std::int64_t episode = 0, step = 0;
             for (State state = 0; lines >> episode >> step >> state;)
-                // What follows the last action is not recorded. A reset is answered before the kill, or not at all.
+                // What follows the last action is not recorded. A reset is answered before the kill, or not
+                // at all.
                 if (step < plant_shape.horizon) answered[episode].push_back(state);
             for (std::int64_t k = 0; k < episodes; ++k) {
                 const SystemEpisode& seen = reported.episodes[static_cast<std::size_t>(k)];
@@ -142,7 +146,8 @@ TEST(BrokenChild, NonsenseIsAnErrorThatNamesThePlaceAndKeepsWhatWasBefore) {
                                                                          seeded ? 1 : 0, fault)));
             const Reported reported = report_of(system, always_right(), 0, 9);
             std::string said = reported.failure;
-            for (const std::string_view word : words) EXPECT_NE(said.find(word), std::string::npos) << fault << ": " << said;
+            for (const std::string_view word : words)
+                EXPECT_NE(said.find(word), std::string::npos) << fault << ": " << said;
             EXPECT_TRUE(says(said, {"worker 0, episode 4, step 2", "test_plant"})) << fault;
             auto truth = true_episodes(always_right(), 0, 5);
             truth[4].states.resize(3);
@@ -183,8 +188,8 @@ TEST(BrokenChild, WrongBatchesAreErrors) {
 TEST(BrokenChild, HangingIsEndedByTheTimeLimit) {
     for (const char* fault : {"hang", "close"}) {
         const TemporaryFolder folder;
-        CommandSystemOptions options = plant_options(
-            fmt::format("episode=1 step=1 do={} once={}", fault, (folder / "done").string()));
+        CommandSystemOptions options =
+            plant_options(fmt::format("episode=1 step=1 do={} once={}", fault, (folder / "done").string()));
         options.timeout = 0.4;
         CommandSystem system(plant_task(), options);
         const auto begin = std::chrono::steady_clock::now();
@@ -205,7 +210,8 @@ TEST(BrokenChild, OneThatAlwaysFailsIsGivenUp) {
     }
 }
 
-/// What others have finished while one could not even begin is not lost: without seeds it cannot be had again.
+/// What others have finished while one could not even begin is not lost: without seeds it cannot be had
+/// again.
 TEST(BrokenChild, WithoutSeedsNothingIsLostBehindAGap) {
     const TemporaryFolder folder;
     const std::string journal = (folder / "journal").string();

@@ -49,7 +49,8 @@ TEST(CommandSystem, DeployedItCountsAsTheSameEpisodesDo) {
     const Task task = plant_task();
     Counts counts(task.successors(), task.horizon), truth = counts;
     deployer.deploy(policy, 0, 40, counts);
-    for (const SystemEpisode& episode : true_episodes(policy, 0, 40)) truth.add(episode.states, episode.actions);
+    for (const SystemEpisode& episode : true_episodes(policy, 0, 40))
+        truth.add(episode.states, episode.actions);
     EXPECT_EQ(counts, truth);
     EXPECT_EQ(deployer.broken_off(), 0);
 }
@@ -106,12 +107,15 @@ TEST(CommandSystem, OptionsOutOfRangeAreRefused) {
     options.command = " ";
     EXPECT_TRUE(says(refusal_of(options), {"empty"}));
     CommandSystem system(plant_task(), plant_options());
-    EXPECT_TRUE(says(refusal([&] { report_of(system, always_right({5, 2, 3}), 0, 1); }), {"policy", "horizon 3"}));
+    EXPECT_TRUE(says(refusal([&] {
+                         report_of(system, always_right({5, 2, 3}), 0, 1);
+                     }),
+                     {"policy", "horizon 3"}));
     EXPECT_TRUE(says(refusal([&] { report_of(system, always_right(), -1, 1); }), {"-1"}));
 }
 
-/// The plant stops in the end of the chain; the rest of the episode is filled, and equals what a model with that state
-/// absorbing would do.
+/// The plant stops in the end of the chain; the rest of the episode is filled, and equals what a model with
+/// that state absorbing would do.
 TEST(CommandSystem, TerminatedStaysAndTruncatedEnds) {
     const std::string fault = "seeded=0 episode=1 step=1 do=";
     {
@@ -127,7 +131,8 @@ TEST(CommandSystem, TerminatedStaysAndTruncatedEnds) {
     {
         CommandSystem system(plant_task(true), plant_options(fault + "terminated"));
         const Reported reported = report_of(system, always_right(), 0, 3);
-        EXPECT_TRUE(says(reported.failure, {"terminated in state", "do not stay there", "truncated", "episode 1, step 1"}));
+        EXPECT_TRUE(says(reported.failure,
+                         {"terminated in state", "do not stay there", "truncated", "episode 1, step 1"}));
         ASSERT_EQ(reported.episodes.size(), 2U) << "what was seen before counts";
         EXPECT_EQ(reported.episodes[1].states.size(), 3U);
         EXPECT_FALSE(reported.episodes[1].complete);
@@ -180,7 +185,8 @@ TEST(CommandSystem, LeavesNoProcessBehind) {
     {
         CommandSystem system(plant_task(), plant_options(words + " episode=9 step=2 do=hang", 2));
         const auto begin = std::chrono::steady_clock::now();
-        EXPECT_THROW(system.run(always_right(), 0, 40, [](auto) { throw std::bad_alloc(); }, {}), std::bad_alloc);
+        EXPECT_THROW(system.run(always_right(), 0, 40, [](auto) { throw std::bad_alloc(); }, {}),
+                     std::bad_alloc);
         EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
     }
     EXPECT_EQ(alive(folder / "pids"), 0);

@@ -31,7 +31,8 @@ using nlohmann::json;
 class Plant {
 public:
     explicit Plant(std::map<std::string, std::string> options) : options_(std::move(options)) {
-        if (!text("pids").empty()) std::ofstream(text("pids"), std::ios::app) << getpid() << "\n" << std::flush;
+        if (!text("pids").empty())
+            std::ofstream(text("pids"), std::ios::app) << getpid() << "\n" << std::flush;
         if (!text("talk").empty()) std::cerr << text("talk") << std::endl;
     }
 
@@ -45,10 +46,10 @@ public:
                 next_ = -1;
             }
             if (op == "run") episode_ = ask["first_episode"];
-            const bool here = options_.contains("at") ? number == integer("at", 0)
-                                                      : options_.contains("episode") && op != "info" &&
-                                                            within(ask, op) &&
-                                                            (op == "run" || next_ == integer("step", -1));
+            const bool here = options_.contains("at")
+                                  ? number == integer("at", 0)
+                                  : options_.contains("episode") && op != "info" && within(ask, op) &&
+                                        (op == "run" || next_ == integer("step", -1));
             const std::string fault = here && allowed() ? text("do") : "";
             if (fault == "die") _exit(3);
             if (fault == "kill") raise(SIGKILL);
@@ -104,14 +105,19 @@ private:
     }
     std::uint64_t seed_of(const json& seed) const {
         // A system that ignores its seed.
-        return seed.get<std::uint64_t>() + (integer("lies", 0) != 0 ? static_cast<std::uint64_t>(++lies_) : 0);
+        return seed.get<std::uint64_t>() +
+               (integer("lies", 0) != 0 ? static_cast<std::uint64_t>(++lies_) : 0);
     }
 
     json answer_to(const json& ask, const std::string& op) {
-        const auto states = static_cast<int>(integer("states", 5)), horizon = static_cast<int>(integer("horizon", 4));
+        const auto states = static_cast<int>(integer("states", 5)),
+                   horizon = static_cast<int>(integer("horizon", 4));
         if (op == "info") {
-            json info{{"protocol", integer("protocol", 1)}, {"states", states}, {"actions", 2},
-                      {"seeded", integer("seeded", 1) != 0}, {"batches", integer("batches", 0) != 0}};
+            json info{{"protocol", integer("protocol", 1)},
+                      {"states", states},
+                      {"actions", 2},
+                      {"seeded", integer("seeded", 1) != 0},
+                      {"batches", integer("batches", 0) != 0}};
             if (horizon > 0) info["horizon"] = horizon;
             if (!text("first_name").empty()) info["action_names"] = {text("first_name"), "b"};
             return info;
@@ -149,7 +155,8 @@ private:
 
     void write_journal(const std::string& op, const json& answer) const {
         if (text("journal").empty() || (op != "reset" && op != "step")) return;
-        std::ofstream(text("journal"), std::ios::app) << episode_ << " " << next_ << " " << answer.value("state", -1) << "\n";
+        std::ofstream(text("journal"), std::ios::app)
+            << episode_ << " " << next_ << " " << answer.value("state", -1) << "\n";
     }
 
     std::map<std::string, std::string> options_;

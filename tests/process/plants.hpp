@@ -52,18 +52,21 @@ inline CommandSystemOptions plant_options(const std::string& words = "", Index w
 }
 
 inline Policy always_right(const Shape& shape = plant_shape) {
-    return Policy::deterministic(shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 1));
+    return Policy::deterministic(
+        shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 1));
 }
 
 /// What the plant does in these episodes, worked out here.
-inline std::vector<SystemEpisode> true_episodes(const Policy& policy, std::int64_t first, std::int64_t count) {
+inline std::vector<SystemEpisode> true_episodes(const Policy& policy, std::int64_t first,
+                                                std::int64_t count) {
     std::vector<SystemEpisode> episodes;
     const Shape& shape = policy.shape();
     for (std::int64_t k = first; k < first + count; ++k) {
         walk::Walk walk(static_cast<int>(shape.states), detail::episode_seed(plant_seed, k));
         SystemEpisode episode{.episode = k};
         for (Step h = 0; h < shape.horizon; ++h) {
-            Stream random(plant_seed, Purpose::simulation, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(h));
+            Stream random(plant_seed, Purpose::simulation, static_cast<std::uint64_t>(k),
+                          static_cast<std::uint64_t>(h));
             episode.states.push_back(walk.state());
             episode.actions.push_back(detail::sample_action(random, policy, h, walk.state()));
             walk.step(static_cast<int>(episode.actions.back()));

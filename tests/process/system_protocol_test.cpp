@@ -21,11 +21,13 @@ Policy policy() {
 TEST(SystemProtocol, RequestsAreOneObjectALine) {
     EXPECT_EQ(json::parse(detail::info_request(shape)),
               json::parse(R"({"op":"info","protocol":1,"states":3,"actions":2,"horizon":2})"));
-    EXPECT_EQ(json::parse(detail::reset_request(7, 9)), json::parse(R"({"op":"reset","episode":7,"seed":9})"));
+    EXPECT_EQ(json::parse(detail::reset_request(7, 9)),
+              json::parse(R"({"op":"reset","episode":7,"seed":9})"));
     EXPECT_EQ(json::parse(detail::step_request(1, 0)), json::parse(R"({"op":"step","step":1,"action":0})"));
     const std::vector<std::uint64_t> seeds{5, 6};
     EXPECT_EQ(json::parse(detail::run_request(policy(), 4, seeds)),
-              json::parse(R"({"op":"run","first_episode":4,"episodes":2,"seeds":[5,6],"policy":[[0,1,0],[1,1,0]]})"));
+              json::parse(
+                  R"({"op":"run","first_episode":4,"episodes":2,"seeds":[5,6],"policy":[[0,1,0],[1,1,0]]})"));
 }
 
 TEST(SystemProtocol, SeedsFitADoubleAndDiffer) {
@@ -51,7 +53,8 @@ TEST(SystemProtocol, AnswersAreRead) {
     EXPECT_FALSE(info.seeded) << "who does not say so has no seeds";
     EXPECT_EQ(detail::parse_reset(R"({"state": 2, "episode": 7})", shape, 7), 2);
     EXPECT_EQ(detail::parse_step(R"({"state": 1, "step": 0})", shape, 0).state, 1);
-    EXPECT_EQ(detail::parse_step(R"({"state": 1, "step": 0, "end": null})", shape, 0).end, detail::EpisodeEnd::none);
+    EXPECT_EQ(detail::parse_step(R"({"state": 1, "step": 0, "end": null})", shape, 0).end,
+              detail::EpisodeEnd::none);
     EXPECT_EQ(detail::parse_step(R"({"state": 1, "step": 0, "end": "terminated"})", shape, 0).end,
               detail::EpisodeEnd::terminated);
     const auto episodes = detail::parse_run(
@@ -79,20 +82,28 @@ TEST(SystemProtocol, WhatDoesNotFitIsRefusedWithWhatIsAllowed) {
     EXPECT_TRUE(says(info(R"({"protocol": 1, "states": 3})"), {"\"actions\"", "missing"}));
     EXPECT_TRUE(says(info(R"({"protocol": 1, "states": 1e3, "actions": 2})"), {"\"states\"", "integer"}));
     EXPECT_TRUE(says(info(R"({"protocol": 9, "states": 3, "actions": 2})"), {"protocol 9"}));
-    EXPECT_TRUE(says(info(R"({"protocol": 1, "states": 3, "actions": 2, "seeded": 1})"), {"\"seeded\"", "true or false"}));
-    EXPECT_TRUE(says(info(R"({"protocol": 1, "states": 3, "actions": 2, "action_names": ["a"]})"), {"1 names", "must have 2"}));
+    EXPECT_TRUE(says(info(R"({"protocol": 1, "states": 3, "actions": 2, "seeded": 1})"),
+                     {"\"seeded\"", "true or false"}));
+    EXPECT_TRUE(says(info(R"({"protocol": 1, "states": 3, "actions": 2, "action_names": ["a"]})"),
+                     {"1 names", "must have 2"}));
     const auto reset = [](const char* line) { return refusal([&] { detail::parse_reset(line, shape, 7); }); };
     EXPECT_TRUE(says(reset(R"({"state": 0})"), {"\"episode\": 7"}));
     EXPECT_TRUE(says(reset(R"({"episode": 8, "state": 0})"), {"\"episode\": 7", "answered twice"}));
     EXPECT_TRUE(says(reset(R"({"episode": 7, "state": 3})"), {"is 3", "0 to 2"}));
     EXPECT_TRUE(says(reset(R"({"episode": 7, "state": "0"})"), {"integer"}));
     EXPECT_TRUE(says(reset(R"({"episode": 7, "state": 18446744073709551615})"), {"0 to 2"}));
-    const auto run = [](const char* line) { return refusal([&] { detail::parse_run(line, policy(), 4, 1); }); };
+    const auto run = [](const char* line) {
+        return refusal([&] { detail::parse_run(line, policy(), 4, 1); });
+    };
     EXPECT_TRUE(says(run(R"({"first_episode": 4, "episodes": []})"), {"0 episodes", "asked for 1"}));
-    EXPECT_TRUE(says(run(R"({"first_episode": 3, "episodes": [{"states": [0, 0]}]})"), {"\"first_episode\": 4"}));
-    EXPECT_TRUE(says(run(R"({"first_episode": 4, "episodes": [{"states": [0]}]})"), {"1 states", "no \"end\""}));
-    EXPECT_TRUE(says(run(R"({"first_episode": 4, "episodes": [{"states": [0, 0, 0]}]})"), {"3 states", "1 to 2"}));
-    EXPECT_TRUE(says(run(R"({"first_episode": 4, "episodes": [{"states": [0, 5]}]})"), {"state 1 of episode 4", "5"}));
+    EXPECT_TRUE(
+        says(run(R"({"first_episode": 3, "episodes": [{"states": [0, 0]}]})"), {"\"first_episode\": 4"}));
+    EXPECT_TRUE(
+        says(run(R"({"first_episode": 4, "episodes": [{"states": [0]}]})"), {"1 states", "no \"end\""}));
+    EXPECT_TRUE(
+        says(run(R"({"first_episode": 4, "episodes": [{"states": [0, 0, 0]}]})"), {"3 states", "1 to 2"}));
+    EXPECT_TRUE(says(run(R"({"first_episode": 4, "episodes": [{"states": [0, 5]}]})"),
+                     {"state 1 of episode 4", "5"}));
     EXPECT_TRUE(says(run(R"({"first_episode": 4, "episodes": [{"states": [0, 1], "actions": [1, 1]}]})"),
                      {"action 0 of episode 4 is 1", "policy says 0"}));
     EXPECT_TRUE(says(run(R"({"first_episode": 4, "counts": [[0, 0, 0, 1, 5]]})"), {"counts", "episodes"}));

@@ -114,8 +114,8 @@ public:
 
     /// Explores until the goal, an interruption, or a contradiction, which is stored and thrown as
     /// ModelContradiction; so is one that the run has stored already, unless the goal is to go on despite it.
-    /// Stores on the way, at least a second apart and before work that takes long, and at the end; also what a system has
-    /// reported that then cannot go on, which is thrown as SystemFailed.
+    /// Stores on the way, at least a second apart and before work that takes long, and at the end; also what
+    /// a system has reported that then cannot go on, which is thrown as SystemFailed.
     ExploredRun explore(Deployer& system, const RunGoal& goal, const RunWatch& watch = {});
     /// The same with the problem's own system, simulated. Throws InvalidArgument if it is not known.
     ExploredRun explore(const RunGoal& goal, const RunWatch& watch = {});

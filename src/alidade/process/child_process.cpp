@@ -65,7 +65,8 @@ ChildEnd run_command(const std::string& command, std::chrono::duration<double> t
     ChildEnd end;
     const auto limit = std::min(time_limit, std::chrono::duration<double>(1e9));
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
-    const std::optional<ChildEnd::Reason> forced = watch(child, pipe.reading.value(), deadline, stop, end.talk);
+    const std::optional<ChildEnd::Reason> forced =
+        watch(child, pipe.reading.value(), deadline, stop, end.talk);
     const int status = end_shell(child);
     read_talk(pipe.reading.value(), end.talk);
     if (end.talk.size() > most_talk) end.talk.erase(0, end.talk.size() - most_talk);

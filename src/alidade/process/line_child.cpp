@@ -20,8 +20,8 @@ void make_quiet(int descriptor) {
     fcntl(descriptor, F_SETFL, O_NONBLOCK);
 }
 
-/// Appends what is there, but no more than some: who writes without end must not be listened to without end. False at
-/// the end.
+/// Appends what is there, but no more than some: who writes without end must not be listened to without end.
+/// False at the end.
 bool drain(int from, std::string& text) {
     constexpr std::size_t most = std::size_t{1} << 22;
     const std::size_t before = text.size();
@@ -41,8 +41,8 @@ bool drain(int from, std::string& text) {
 
 LineChild::LineChild(const std::string& command, const std::filesystem::path& folder) {
     Pipe requests, answers, talk;
-    child_ = start_shell(
-        command, {requests.reading.value(), answers.writing.value(), talk.writing.value()}, folder);
+    child_ = start_shell(command, {requests.reading.value(), answers.writing.value(), talk.writing.value()},
+                         folder);
     input_.take(requests.writing.release());
     output_.take(answers.reading.release());
     talk_.take(talk.reading.release());

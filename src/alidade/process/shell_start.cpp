@@ -18,9 +18,11 @@ namespace {
 
 constexpr int not_started = 127;
 
-// What is done between fork and exec, and by the keeper: only calls that are safe in a copy of a threaded process.
+// What is done between fork and exec, and by the keeper: only calls that are safe in a copy of a threaded
+// process.
 
-[[noreturn]] void become_shell(const char* command, const Standard& standard, const char* folder, pid_t keeper) {
+[[noreturn]] void become_shell(const char* command, const Standard& standard, const char* folder,
+                               pid_t keeper) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper) _exit(not_started);
@@ -52,7 +54,8 @@ int keep(pid_t shell) {
         if (came == SIGTERM) break;
         // WNOWAIT: its number stays taken, so that the group can still be killed by it.
         siginfo_t info = {};
-        if (waitid(P_PID, static_cast<id_t>(shell), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == shell)
+        if (waitid(P_PID, static_cast<id_t>(shell), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == shell)
             break;
     }
     kill(-shell, SIGKILL);
@@ -71,9 +74,11 @@ int keep(pid_t shell) {
     return status;
 }
 
-/// A process between this program and the shell: it ends the shell and all that it started when it is told to by SIGTERM,
-/// and when this program ends in any way. It ends as the shell does. All signals are held back when it begins.
-[[noreturn]] void become_keeper(const char* command, const Standard& standard, const char* folder, pid_t parent) {
+/// A process between this program and the shell: it ends the shell and all that it started when it is told to
+/// by SIGTERM, and when this program ends in any way. It ends as the shell does. All signals are held back
+/// when it begins.
+[[noreturn]] void become_keeper(const char* command, const Standard& standard, const char* folder,
+                                pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(not_started);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
