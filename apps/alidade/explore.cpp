@@ -290,7 +290,8 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
     add_system_flags(*command, given->system);
     add_fit_flags(*command, given->fit);
-    command->add_option("--seed", given->seed, "Of the simulation, of a system's episodes, and of ties")->capture_default_str();
+    command->add_option("--seed", given->seed, "Of the simulation, of a system's episodes, and of ties")
+        ->capture_default_str();
     command->add_option("--replan", given->replan, "every, doubling or growth=RATIO")->capture_default_str();
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
@@ -306,7 +307,8 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         request_help("Confidence sets (as in --confidence 'regression?without=span+hull,likelihood'):",
                      set_sources()) +
         "\n" + system_help() +
-        "\nFlags beat the problem's [target] and [environment]. Exit code: 0 done, 3 budget spent before the target,\n"
+        "\nFlags beat the problem's [target] and [environment]. Exit code: 0 done, 3 budget spent before the "
+        "target,\n"
         "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in\n"
         "every case. A contradiction is stored with it: the run is not explored further without\n"
         "--despite-contradiction, and every command that states a bound of it says so.");

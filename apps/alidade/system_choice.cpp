@@ -24,8 +24,10 @@ std::string wanted_system(const SystemFlags& flags, const Problem& problem, cons
     throw UserError(
         "the problem does not say how to run its system",
         {fmt::format("problem '{}'", source), "exploring needs a system to try policies on",
-         fmt::format("--system 'cmd:COMMAND' for a program of yours (docs/own-system.md); alidade ask and alidade tell if "
-                     "somebody else runs the experiments; alidade learn for logs; or, to simulate it, add [environment] "
+         fmt::format("--system 'cmd:COMMAND' for a program of yours (docs/own-system.md); alidade ask and "
+                     "alidade tell if "
+                     "somebody else runs the experiments; alidade learn for logs; or, to simulate it, add "
+                     "[environment] "
                      "{} to its problem.toml",
                      problem.is_linear() ? "measures = \"truth.npz\"" : "weights = \"truth.json\"")});
 }
@@ -55,22 +57,26 @@ SystemChoice::SystemChoice(const SystemFlags& flags, const Problem& problem, con
     if (request_->name == "simulated" && !problem.truth_known())
         throw UserError(
             "the problem does not say what its system is really like",
-            {fmt::format("{}: simulated", named_by_), "only a system whose true weights are known can be simulated",
-             problem.is_linear() ? "add [environment] measures = \"truth.npz\" to its problem.toml, or --system cmd:COMMAND"
-                                 : "add [environment] weights = \"truth.json\" to its problem.toml, or --system "
-                                   "cmd:COMMAND"});
+            {fmt::format("{}: simulated", named_by_),
+             "only a system whose true weights are known can be simulated",
+             problem.is_linear()
+                 ? "add [environment] measures = \"truth.npz\" to its problem.toml, or --system cmd:COMMAND"
+                 : "add [environment] weights = \"truth.json\" to its problem.toml, or --system "
+                   "cmd:COMMAND"});
     if (!external() && (flags.workers || flags.timeout))
-        throw UserError(fmt::format("{} is for systems that are other programs",
-                                    flags.workers ? "--workers" : "--timeout"),
-                        {"the command line", "this system is simulated here", "leave it out; --threads is for planning"});
+        throw UserError(
+            fmt::format("{} is for systems that are other programs",
+                        flags.workers ? "--workers" : "--timeout"),
+            {"the command line", "this system is simulated here", "leave it out; --threads is for planning"});
     options_.command = request_->command;
     options_.folder = flags.system.empty() ? said.folder : std::filesystem::path{};
     options_.workers = flags.workers ? *flags.workers : said.workers.value_or(1);
     options_.timeout = flags.timeout ? *flags.timeout : said.timeout.value_or(options_.timeout);
-    explaining({"the command line", "a system is run by some processes that are given some time", "--workers 8 --timeout 60"},
+    explaining({"the command line", "a system is run by some processes that are given some time",
+                "--workers 8 --timeout 60"},
                [&] {
-                   expects(options_.workers >= 1 && options_.workers <= 1024, "--workers is {}; must be 1 to 1024",
-                           options_.workers);
+                   expects(options_.workers >= 1 && options_.workers <= 1024,
+                           "--workers is {}; must be 1 to 1024", options_.workers);
                    expects(options_.timeout > 0 && options_.timeout < 1e9,
                            "--timeout is {}; must be greater than 0 and below 1e9 seconds", options_.timeout);
                });
@@ -107,11 +113,13 @@ System& SystemChoice::start(const Run& run) {
 }
 
 void SystemChoice::refuse(const SystemFailed& error, const std::string& folder) const {
-    throw Failure(error.what(),
-                  {named_by_, "no further episodes can be run; those that were reported are stored and counted",
-                   fmt::format("see to the command ({}/{} has all that it wrote to stderr; docs/own-system.md has what is "
-                               "said to it); the same command line then goes on",
-                               folder, log_name)});
+    throw Failure(
+        error.what(),
+        {named_by_, "no further episodes can be run; those that were reported are stored and counted",
+         fmt::format(
+             "see to the command ({}/{} has all that it wrote to stderr; docs/own-system.md has what is "
+             "said to it); the same command line then goes on",
+             folder, log_name)});
 }
 
 }  // namespace alidade::app

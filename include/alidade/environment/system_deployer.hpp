@@ -11,11 +11,13 @@ namespace alidade {
 /// Counts what a system reports. An episode that broke off counts up to the last transition seen.
 class SystemDeployer final : public Deployer {
 public:
-    /// `system` must outlive the deployer; `stop` (may be empty) is asked between episodes, and true ends a batch early.
+    /// `system` must outlive the deployer; `stop` (may be empty) is asked between episodes, and true ends a
+    /// batch early.
     explicit SystemDeployer(System& system, std::function<bool()> stop = {});
-    /// As Deployer::deploy, but for fewer episodes if it is stopped. Throws SystemFailed if the system cannot go on: the
-    /// episodes before stay counted.
-    void deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes, Counts& counts) override;
+    /// As Deployer::deploy, but for fewer episodes if it is stopped. Throws SystemFailed if the system cannot
+    /// go on: the episodes before stay counted.
+    void deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes,
+                Counts& counts) override;
 
     /// Episodes that broke off, of all that were counted.
     std::int64_t broken_off() const noexcept { return broken_off_; }

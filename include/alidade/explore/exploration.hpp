@@ -82,8 +82,9 @@ public:
     /// The ready-made loop. Runs until the target, the budget or an interruption; may be called again with a larger budget or
     /// a smaller target. Throws ModelContradiction if the data contradict the model, after all that was seen
     /// has been counted: explorer, counts and memory belong together, and `contradiction` says what it was.
-    /// An episode with a transition that no base model can produce is counted as one without transitions. What a system
-    /// throws that cannot go on comes out likewise, after what it has reported before has been counted.
+    /// An episode with a transition that no base model can produce is counted as one without transitions.
+    /// What a system throws that cannot go on comes out likewise, after what it has reported before has been
+    /// counted.
     Stopped run(Deployer& system, const ExploreOptions& options);
 
     const Explorer& explorer() const noexcept { return explorer_; }

@@ -26,8 +26,8 @@ struct SystemRequest {
     RequestArguments arguments;
 };
 
-/// Takes "NAME", "NAME?parameter=value&..." or "cmd:COMMAND" apart. Throws InvalidArgument with the names that exist if
-/// there is none of that name, as RequestArguments does, and for a command that is empty.
+/// Takes "NAME", "NAME?parameter=value&..." or "cmd:COMMAND" apart. Throws InvalidArgument with the names
+/// that exist if there is none of that name, as RequestArguments does, and for a command that is empty.
 SystemRequest parse_system(std::string_view text);
 
 /// Words as a command for /bin/sh, quoted where they have to be.

@@ -138,8 +138,8 @@ public:
 
     /// Explores until the goal, an interruption, or a contradiction, which is stored and thrown as
     /// ModelContradiction; so is one that the run has stored already, unless the goal is to go on despite it.
-    /// Stores on the way, at least a second apart and before work that takes long, and at the end; also what a system has
-    /// reported that then cannot go on, which is thrown as SystemFailed.
+    /// Stores on the way, at least a second apart and before work that takes long, and at the end; also what
+    /// a system has reported that then cannot go on, which is thrown as SystemFailed.
     ExploredRun explore(Deployer& system, const RunGoal& goal, const RunWatch& watch = {});
     /// The same with a system that reports every episode, each of which is kept: AskTell, asked and told by this loop. What
     /// was told stays told: killed anywhere, a system with seeds leads to the same bytes. Throws InvalidArgument if

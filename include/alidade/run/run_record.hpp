@@ -28,7 +28,8 @@ struct RunOptions {
     double delta = 0.1;
     std::uint64_t seed = 0;
     Schedule schedule;
-    std::string system = "simulated";  ///< what runs its experiments: the name in systems(), without parameters
+    std::string system =
+        "simulated";  ///< what runs its experiments: the name in systems(), without parameters
 
     bool operator==(const RunOptions&) const = default;
 };

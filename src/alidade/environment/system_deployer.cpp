@@ -10,7 +10,8 @@ namespace alidade {
 SystemDeployer::SystemDeployer(System& system, std::function<bool()> stop)
     : system_(system), stop_(std::move(stop)) {}
 
-void SystemDeployer::deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes, Counts& counts) {
+void SystemDeployer::deploy(const Policy& policy, std::int64_t first_episode, std::int64_t episodes,
+                            Counts& counts) {
     detail::expect_batch(system_.shape(), policy, first_episode, episodes, counts);
     std::int64_t next = first_episode;
     const auto accept = [&](std::span<const SystemEpisode> batch) {

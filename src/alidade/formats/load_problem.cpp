@@ -326,7 +326,8 @@ ProblemSystem problem_system(std::string_view path_or_uri) {
     if (environment.has("workers")) said.workers = environment.integer("workers", 1, most_workers);
     if (environment.has("timeout")) {
         said.timeout = environment.real("timeout");
-        expects(*said.timeout > 0, "{} is {}; must be greater than 0", environment.where("timeout"), *said.timeout);
+        expects(*said.timeout > 0, "{} is {}; must be greater than 0", environment.where("timeout"),
+                *said.timeout);
     }
     said.folder = fs::absolute(document.file).parent_path();
     return said;

@@ -38,7 +38,7 @@ std::optional<ChildEnd::Reason> watch(pid_t child, int talk_end, Clock::time_poi
                                       const std::function<bool()>& stop, std::string& talk) {
     bool talking = true;
     for (;;) {
-        // WNOWAIT: its id stays taken, so that the group can still be killed by it.
+        // WNOWAIT: it is waited for when it is ended.
         siginfo_t info = {};
         if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
             info.si_pid == child)
@@ -65,11 +65,9 @@ ChildEnd run_command(const std::string& command, std::chrono::duration<double> t
     ChildEnd end;
     const auto limit = std::min(time_limit, std::chrono::duration<double>(1e9));
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
-    const std::optional<ChildEnd::Reason> forced = watch(child, pipe.reading.value(), deadline, stop, end.talk);
-    kill(-child, SIGKILL);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const std::optional<ChildEnd::Reason> forced =
+        watch(child, pipe.reading.value(), deadline, stop, end.talk);
+    const int status = end_shell(child);
     read_talk(pipe.reading.value(), end.talk);
     if (end.talk.size() > most_talk) end.talk.erase(0, end.talk.size() - most_talk);
     if (forced) {

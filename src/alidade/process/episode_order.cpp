@@ -40,7 +40,8 @@ void EpisodeOrder::done(SystemEpisode episode) {
     }
     ready_.push_back(std::move(episode));
     ++released_;
-    for (auto next = done_.begin(); next != done_.end() && next->first == released_; next = done_.erase(next)) {
+    for (auto next = done_.begin(); next != done_.end() && next->first == released_;
+         next = done_.erase(next)) {
         ready_.push_back(std::move(next->second));
         ++released_;
     }

@@ -14,15 +14,15 @@ namespace alidade::detail {
 /// Episodes that one worker is to run.
 struct Assignment {
     std::int64_t first = 0;
-    std::int64_t count = 1;      ///< more than one: as a batch
-    bool stepwise = false;       ///< never as a batch
-    int failures = 0;            ///< attempts that broke off
-    SystemEpisode seen;          ///< the longest of them; of a seeded system, the next begins the same
-    bool finished = false;       ///< `seen` is the whole episode: the next attempt is to be the same
+    std::int64_t count = 1;  ///< more than one: as a batch
+    bool stepwise = false;   ///< never as a batch
+    int failures = 0;        ///< attempts that broke off
+    SystemEpisode seen;      ///< the longest of them; of a seeded system, the next begins the same
+    bool finished = false;   ///< `seen` is the whole episode: the next attempt is to be the same
 };
 
-/// The episodes of one call: which are to be given out, which are done, and what is next to be handed over, in the order
-/// of their numbers whoever was faster.
+/// The episodes of one call: which are to be given out, which are done, and what is next to be handed over,
+/// in the order of their numbers whoever was faster.
 class EpisodeOrder {
 public:
     EpisodeOrder(std::int64_t first, std::int64_t count)

@@ -6,7 +6,8 @@
 
 namespace alidade::detail {
 
-/// Holds a signal back that a write of this thread may raise, and forgets it if one came: the write says what happened.
+/// Holds a signal back that a write of this thread may raise, and forgets it if one came: the write says what
+/// happened.
 class HeldSignal {
 public:
     explicit HeldSignal(int signal) {

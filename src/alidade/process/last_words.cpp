@@ -26,8 +26,7 @@ std::string last_lines(const std::string& talk) {
 }
 
 std::string ending_in_words(int wait_status) {
-    if (!WIFSIGNALED(wait_status))
-        return fmt::format("ended with exit status {}", WEXITSTATUS(wait_status));
+    if (!WIFSIGNALED(wait_status)) return fmt::format("ended with exit status {}", WEXITSTATUS(wait_status));
     const int signal = WTERMSIG(wait_status);
     // glibc keeps the text of each thread apart. NOLINTNEXTLINE(concurrency-mt-unsafe)
     return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));

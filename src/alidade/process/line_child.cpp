@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace alidade::detail {
 namespace {
@@ -19,8 +20,8 @@ void make_quiet(int descriptor) {
     fcntl(descriptor, F_SETFL, O_NONBLOCK);
 }
 
-/// Appends what is there, but no more than some: who writes without end must not be listened to without end. False at
-/// the end.
+/// Appends what is there, but no more than some: who writes without end must not be listened to without end.
+/// False at the end.
 bool drain(int from, std::string& text) {
     constexpr std::size_t most = std::size_t{1} << 22;
     const std::size_t before = text.size();
@@ -40,8 +41,8 @@ bool drain(int from, std::string& text) {
 
 LineChild::LineChild(const std::string& command, const std::filesystem::path& folder) {
     Pipe requests, answers, talk;
-    child_ = start_shell(
-        command, {requests.reading.value(), answers.writing.value(), talk.writing.value()}, folder);
+    child_ = start_shell(command, {requests.reading.value(), answers.writing.value(), talk.writing.value()},
+                         folder);
     input_.take(requests.writing.release());
     output_.take(answers.reading.release());
     talk_.take(talk.reading.release());
@@ -104,7 +105,7 @@ LineChild::End LineChild::end(Clock::duration patience) {
     End end;
     const auto deadline = Clock::now() + patience;
     for (;;) {
-        // WNOWAIT: its id stays taken, so that the group can still be killed by it.
+        // WNOWAIT: it is waited for when it is ended.
         siginfo_t info = {};
         const bool ended =
             waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -116,10 +117,7 @@ LineChild::End LineChild::end(Clock::duration patience) {
         }
         poll(nullptr, 0, 2);
     }
-    kill(-child_, SIGKILL);
-    while (waitpid(child_, &end.wait_status, 0) < 0 && errno == EINTR) {
-    }
-    child_ = -1;
+    end.wait_status = end_shell(std::exchange(child_, -1));
     return end;
 }
 

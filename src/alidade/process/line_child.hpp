@@ -12,8 +12,8 @@
 
 namespace alidade::detail {
 
-/// A command that is talked to line by line, through pipes, without ever waiting for it. It lives in a process group of
-/// its own, which is killed with this object. Whoever sends must hold SIGPIPE back.
+/// A command that is talked to line by line, through pipes, without ever waiting for it. It lives in a
+/// process group of its own, which is killed with this object. Whoever sends must hold SIGPIPE back.
 class LineChild {
 public:
     using Clock = std::chrono::steady_clock;
@@ -44,8 +44,8 @@ public:
 
     /// Nothing more will be asked: it reads the end of its input.
     void close_input() noexcept { input_.close(); }
-    /// Waits until it has ended, but not longer than this; then kills it and all it started. Returns its wait status,
-    /// and whether it was killed here.
+    /// Waits until it has ended, but not longer than this; then kills it and all it started. Returns its wait
+    /// status, and whether it was killed here.
     struct End {
         int wait_status = 0;
         bool killed = false;

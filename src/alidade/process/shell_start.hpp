@@ -36,9 +36,13 @@ struct Standard {
     int input, output, talk;  ///< 0, 1 and 2
 };
 
-/// Starts a command by /bin/sh in a process group of its own, in `folder` (empty: this one). It dies with the thread
-/// that started it; what it leaves running does not. Throws std::system_error.
+/// Starts a command by /bin/sh in a process group of its own, in `folder` (empty: this one), and returns the
+/// number of its keeper: a process that ends as the command does, and with which the whole group ends; so it
+/// does when the thread that started it ends, in whatever way. Throws std::system_error.
 pid_t start_shell(const std::string& command, const Standard& standard,
                   const std::filesystem::path& folder = {});
+
+/// Ends a keeper and all it keeps, if it has not ended by itself. Returns its wait status.
+int end_shell(pid_t keeper);
 
 }  // namespace alidade::detail

@@ -34,17 +34,19 @@ constexpr int most_attempts = 3;
 constexpr std::chrono::milliseconds long_batch = 200ms, short_batch = 50ms;
 constexpr std::int64_t most_batch = 4096;
 
-std::chrono::milliseconds back_off(int failures) {
-    constexpr std::chrono::milliseconds first = 100ms, most = 10s;
-    return std::min(most, first * (1 << std::min(failures - 1, 10)));
+SystemWorker::Clock::duration back_off(double first, int failures) {
+    constexpr double most = 10;
+    const std::chrono::duration<double> pause(std::min(most, std::ldexp(first, std::min(failures - 1, 10))));
+    return std::chrono::duration_cast<SystemWorker::Clock::duration>(pause);
 }
 
 void expect_names(const std::vector<std::string>& theirs, const std::vector<std::string>& ours,
                   std::string_view what) {
     if (theirs.empty() || ours.empty()) return;
     for (std::size_t i = 0; i < ours.size(); ++i)
-        expects(theirs[i] == ours[i], "{} {} is called '{}' by the system and '{}' by the problem; must be the same",
-                what, i, theirs[i], ours[i]);
+        expects(theirs[i] == ours[i],
+                "{} {} is called '{}' by the system and '{}' by the problem; must be the same", what, i,
+                theirs[i], ours[i]);
 }
 
 }  // namespace
@@ -57,6 +59,8 @@ SystemFleet::SystemFleet(const Task& task, CommandSystemOptions options)
     expects(given.workers >= 1 && given.workers <= 1024, "workers is {}; must be 1 to 1024", given.workers);
     expects(given.timeout > 0 && std::isfinite(given.timeout), "timeout is {} s; must be greater than 0",
             given.timeout);
+    expects(given.back_off >= 0 && std::isfinite(given.back_off), "back_off is {} s; must be at least 0",
+            given.back_off);
     members_.reserve(static_cast<std::size_t>(given.workers));
     for (int i = 0; i < given.workers; ++i) members_.push_back({SystemWorker(i, setting_, log_)});
     const HeldSignal held(SIGPIPE);
@@ -108,17 +112,19 @@ void SystemFleet::greet(const SystemInfo& info) const {
             info.horizon.value_or(0), shape.horizon);
     expect_names(info.state_names, setting_.options.state_names, "state");
     expect_names(info.action_names, setting_.options.action_names, "action");
-    expects(!info_ || *info_ == info, "the system says something else of itself than before; all of its processes must say "
-                                      "the same");
+    expects(!info_ || *info_ == info,
+            "the system says something else of itself than before; all of its processes must say "
+            "the same");
 }
 
-std::int64_t SystemFleet::run(const Policy& policy, std::int64_t first, std::int64_t count, const Accept& accept,
-                              const Stop& stop) {
+std::int64_t SystemFleet::run(const Policy& policy, std::int64_t first, std::int64_t count,
+                              const Accept& accept, const Stop& stop) {
     expect_system_shape(setting_.shape, policy.shape(), "policy");
     expects(first >= 0 && count >= 0, "{} episodes from episode {}; neither may be negative", count, first);
     const HeldSignal held(SIGPIPE);
     Round round{policy, EpisodeOrder(first, count), accept};
-    // Of a batch nothing is seen before its end: what dies with it must come back the same. And we draw the actions.
+    // Of a batch nothing is seen before its end: what dies with it must come back the same. And we draw the
+    // actions.
     round.batches = info_->batches && info_->seeded && policy.is_deterministic();
     round.twice = info_->seeded && !run_twice_ && first == 0;
     try {
@@ -141,7 +147,8 @@ bool SystemFleet::turn(Round& round, const Stop& stop) {
     hand_over(round, now, false);
     if (round.order.complete()) return false;
     if (!round.leave && stop && stop()) round.leave = now + leave_patience;
-    const bool busy = std::ranges::any_of(members_, [](const Member& member) { return member.worker.busy(); });
+    const bool busy =
+        std::ranges::any_of(members_, [](const Member& member) { return member.worker.busy(); });
     if (round.leave && (!busy || now >= *round.leave)) return false;
     if (!round.leave) give_out(round, now);
     wait(round, now);
@@ -236,19 +243,23 @@ void SystemFleet::take(Round& round, Member& member, std::vector<SystemEpisode> 
     const Assignment& given = member.worker.assignment();
     if (!given.stepwise) {
         if (member.worker.last_batch() < short_batch) member.batch = std::min(most_batch, 2 * member.batch);
-        if (member.worker.last_batch() > long_batch) member.batch = std::max<std::int64_t>(1, member.batch / 2);
+        if (member.worker.last_batch() > long_batch)
+            member.batch = std::max<std::int64_t>(1, member.batch / 2);
     }
     // That seeds are accepted and ignored is a fault that nothing else would show.
     if (round.twice && episodes.front().complete && !given.finished) {
         round.twice = false;
-        round.order.again({.first = given.first, .stepwise = true, .seen = std::move(episodes.front()), .finished = true});
+        round.order.again(
+            {.first = given.first, .stepwise = true, .seen = std::move(episodes.front()), .finished = true});
         return;
     }
     if (given.finished) {
         if (episodes.front() != given.seen)
-            give_up(member.worker,
-                    fmt::format("the system says that it is seeded, but episode {} ended elsewhere when it was run again",
-                                given.first));
+            give_up(
+                member.worker,
+                fmt::format(
+                    "the system says that it is seeded, but episode {} ended elsewhere when it was run again",
+                    given.first));
         run_twice_ = true;
     }
     for (SystemEpisode& episode : episodes) round.order.done(std::move(episode));
@@ -265,9 +276,10 @@ void SystemFleet::broke_off(Round& round, Member& member, const std::string& why
     if (working) run_again(round, worker, what);
     if (died) {
         worker.end({}, {});
-        member.not_before = Clock::now() + back_off(member.failures);
+        member.not_before = Clock::now() + back_off(setting_.options.back_off, member.failures);
     }
-    if (member.failures > most_failures) give_up(worker, fmt::format("{}, {} times in a row", what, member.failures));
+    if (member.failures > most_failures)
+        give_up(worker, fmt::format("{}, {} times in a row", what, member.failures));
 }
 
 /// What is to become of episodes that a worker did not finish.
@@ -290,7 +302,8 @@ void SystemFleet::run_again(Round& round, const SystemWorker& worker, const std:
         return;
     }
     if (given.seen.states.empty())
-        give_up(worker, fmt::format("{}; nothing was seen of the episode in {} attempts", why, given.failures));
+        give_up(worker,
+                fmt::format("{}; nothing was seen of the episode in {} attempts", why, given.failures));
     given.seen.complete = whole && (given.finished ? given.seen.complete : true);
     round.order.done(std::move(given.seen));
     if (!round.ready_since && !round.order.ready().empty()) round.ready_since = Clock::now();
@@ -307,8 +320,9 @@ void SystemFleet::hand_over(Round& round, Clock::time_point now, bool all) {
     ready.clear();
 }
 
-/// The end of a call, whatever it was: what is done is handed over. What is half done comes back the same if it is run
-/// again with its seed; without seeds it is an experiment that was made, and counts as far as it was seen.
+/// The end of a call, whatever it was: what is done is handed over. What is half done comes back the same if
+/// it is run again with its seed; without seeds it is an experiment that was made, and counts as far as it
+/// was seen.
 void SystemFleet::leave_orderly(Round& round) {
     hand_over(round, Clock::now(), true);
     std::vector<SystemEpisode> begun;

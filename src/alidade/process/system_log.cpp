@@ -25,7 +25,8 @@ void SystemLog::add(int worker, std::string_view text) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         std::string line = fmt::format("worker {}: {}\n", worker, text.substr(0, end));
         left_ -= std::ssize(line);
-        if (left_ <= 0) line += fmt::format("alidade: {} MiB of talk; what follows is not kept\n", most_log >> 20);
+        if (left_ <= 0)
+            line += fmt::format("alidade: {} MiB of talk; what follows is not kept\n", most_log >> 20);
         file_ << line;
         text.remove_prefix(std::min(end + 1, text.size()));
     }

@@ -17,7 +17,8 @@ public:
 
 private:
     std::ofstream file_;
-    std::int64_t left_;  // bytes that may still be written: a child that talks at every step must not fill the disk
+    std::int64_t
+        left_;  // bytes that may still be written: a child that talks at every step must not fill the disk
 };
 
 }  // namespace alidade::detail

@@ -29,9 +29,10 @@ std::string quoted(std::string_view line) {
 json object_of(std::string_view line, Keys keys) {
     check_nesting(line, answer);
     const json object = json::parse(line, nullptr, false);
-    expects(!object.is_discarded(),
-            "the answer is no JSON: '{}'; it must be one object on one line (what is for people goes to stderr)",
-            quoted(line));
+    expects(
+        !object.is_discarded(),
+        "the answer is no JSON: '{}'; it must be one object on one line (what is for people goes to stderr)",
+        quoted(line));
     expects(object.is_object(), "the answer is '{}'; it must be an object {{...}}", quoted(line));
     if (const auto error = object.find("error"); error != object.end())
         throw SystemDeclined(error->is_string() ? printable(error->get<std::string>()) : shown(*error));
@@ -46,10 +47,11 @@ json object_of(std::string_view line, Keys keys) {
 void expect_echo(const json& object, std::string_view key, std::int64_t value, std::string_view line) {
     const auto found = object.find(key);
     const bool whole = found != object.end() && found->is_number_integer();
-    expects(whole && *found == value,
-            "the answer is '{}'; it must repeat \"{}\": {} of the request, or it is an answer to something else "
-            "(was a request answered twice?)",
-            quoted(line), key, value);
+    expects(
+        whole && *found == value,
+        "the answer is '{}'; it must repeat \"{}\": {} of the request, or it is an answer to something else "
+        "(was a request answered twice?)",
+        quoted(line), key, value);
 }
 
 State state_of(const json& object, const Shape& shape) {
@@ -61,10 +63,11 @@ EpisodeEnd end_of(const json& object, std::string_view where) {
     if (end == object.end() || end->is_null()) return EpisodeEnd::none;
     if (*end == "terminated") return EpisodeEnd::terminated;
     if (*end == "truncated") return EpisodeEnd::truncated;
-    throw InvalidArgument(fmt::format(
-        "\"end\" of {} is {}; must be \"terminated\" (the system stays in that state for good), \"truncated\" "
-        "(it cannot go on), null, or left out",
-        where, shown(*end)));
+    throw InvalidArgument(
+        fmt::format("\"end\" of {} is {}; must be \"terminated\" (the system stays in that state for good), "
+                    "\"truncated\" "
+                    "(it cannot go on), null, or left out",
+                    where, shown(*end)));
 }
 
 bool flag_of(const json& object, std::string_view key) {
@@ -91,7 +94,8 @@ std::vector<std::string> names_of(const json& object, std::string_view key, Inde
 void read_states(const json& value, const Shape& shape, std::int64_t episode, std::vector<State>& states) {
     const json& given = list(value, "\"states\" of an episode");
     expects(!given.empty() && std::ssize(given) <= shape.horizon,
-            "\"states\" of episode {} has {} states; must have 1 to {}", episode, given.size(), shape.horizon);
+            "\"states\" of episode {} has {} states; must have 1 to {}", episode, given.size(),
+            shape.horizon);
     states.reserve(given.size());
     for (const json& state : given) {
         const bool plain = state.is_number_unsigned() &&
@@ -107,8 +111,8 @@ void check_actions(const json& value, const Policy& policy, std::int64_t episode
                    const std::vector<State>& states) {
     const json& given = list(value, "\"actions\" of an episode");
     expects(given.size() == states.size() || given.size() + 1 == states.size(),
-            "\"actions\" of episode {} has {} actions for {} states; must have as many, or one fewer", episode,
-            given.size(), states.size());
+            "\"actions\" of episode {} has {} actions for {} states; must have as many, or one fewer",
+            episode, given.size(), states.size());
     for (std::size_t h = 0; h < given.size(); ++h) {
         const Action wanted = policy.action(static_cast<Step>(h), states[h]);
         expects(given[h].is_number_integer() && given[h] == wanted,
@@ -119,14 +123,16 @@ void check_actions(const json& value, const Policy& policy, std::int64_t episode
 
 BatchEpisode episode_of(const json& value, const Policy& policy, std::int64_t number) {
     const Shape& shape = policy.shape();
-    check_object(value, {"states", "actions", "end", "note"}, fmt::format("episode {} of the answer", number));
+    check_object(value, {"states", "actions", "end", "note"},
+                 fmt::format("episode {} of the answer", number));
     BatchEpisode episode;
     read_states(member(value, "states", "an episode of the answer"), shape, number, episode.states);
     if (const auto actions = value.find("actions"); actions != value.end())
         check_actions(*actions, policy, number, episode.states);
     episode.end = end_of(value, fmt::format("episode {}", number));
     expects(std::ssize(episode.states) == shape.horizon || episode.end != EpisodeEnd::none,
-            "episode {} of the answer has {} states and no \"end\"; it must have {}, or \"end\": \"terminated\" or "
+            "episode {} of the answer has {} states and no \"end\"; it must have {}, or \"end\": "
+            "\"terminated\" or "
             "\"truncated\"",
             number, episode.states.size(), shape.horizon);
     return episode;
@@ -139,8 +145,8 @@ std::uint64_t episode_seed(std::uint64_t seed, std::int64_t episode) {
 }
 
 std::string info_request(const Shape& shape) {
-    return fmt::format(R"({{"op":"info","protocol":{},"states":{},"actions":{},"horizon":{}}})", system_protocol,
-                       shape.states, shape.actions, shape.horizon);
+    return fmt::format(R"({{"op":"info","protocol":{},"states":{},"actions":{},"horizon":{}}})",
+                       system_protocol, shape.states, shape.actions, shape.horizon);
 }
 
 std::string reset_request(std::int64_t episode, std::uint64_t seed) {
@@ -153,8 +159,8 @@ std::string step_request(Step h, Action action) {
 
 std::string run_request(const Policy& policy, std::int64_t first, std::span<const std::uint64_t> seeds) {
     const Shape& shape = policy.shape();
-    std::string text = fmt::format(R"({{"op":"run","first_episode":{},"episodes":{},"seeds":[{}],"policy":[)", first,
-                                   seeds.size(), fmt::join(seeds, ","));
+    std::string text = fmt::format(R"({{"op":"run","first_episode":{},"episodes":{},"seeds":[{}],"policy":[)",
+                                   first, seeds.size(), fmt::join(seeds, ","));
     const auto width = static_cast<std::size_t>(shape.states);
     for (Step h = 0; h < shape.horizon; ++h) {
         const auto row = std::span(policy.actions()).subspan(static_cast<std::size_t>(h) * width, width);
@@ -164,8 +170,8 @@ std::string run_request(const Policy& policy, std::int64_t first, std::span<cons
 }
 
 SystemInfo parse_info(std::string_view line) {
-    const json object = object_of(
-        line, {"protocol", "states", "actions", "horizon", "state_names", "action_names", "batches", "seeded"});
+    const json object = object_of(line, {"protocol", "states", "actions", "horizon", "state_names",
+                                         "action_names", "batches", "seeded"});
     const auto size = [&](const char* key) {
         const std::string where = fmt::format("\"{}\" of the answer", key);
         const std::int64_t value = position(member(object, key, answer), largest_index, where);
@@ -203,11 +209,13 @@ StepAnswer parse_step(std::string_view line, const Shape& shape, Step h) {
 std::vector<BatchEpisode> parse_run(std::string_view line, const Policy& policy, std::int64_t first,
                                     std::int64_t count) {
     const json object = object_of(line, {"first_episode", "episodes", "counts"});
-    expects(!object.contains("counts"),
-            "the answer to run has \"counts\"; every episode is kept here, so that it must have \"episodes\"");
+    expects(
+        !object.contains("counts"),
+        "the answer to run has \"counts\"; every episode is kept here, so that it must have \"episodes\"");
     expect_echo(object, "first_episode", first, line);
     const json& given = list(member(object, "episodes", answer), "\"episodes\" of the answer");
-    expects(std::ssize(given) == count, "the answer has {} episodes; it was asked for {}", given.size(), count);
+    expects(std::ssize(given) == count, "the answer has {} episodes; it was asked for {}", given.size(),
+            count);
     std::vector<BatchEpisode> episodes;
     episodes.reserve(given.size());
     for (const json& value : given)

@@ -12,8 +12,9 @@
 #include "alidade/model/shape.hpp"
 #include "alidade/types.hpp"
 
-/// What is said between alidade and a system that is another program: one JSON object a line, request and answer
-/// (docs/own-system.md). Every answer repeats what it answers, so that one too many is never taken for the next.
+/// What is said between alidade and a system that is another program: one JSON object a line, request and
+/// answer (docs/own-system.md). Every answer repeats what it answers, so that one too many is never taken for
+/// the next.
 namespace alidade::detail {
 
 inline constexpr std::int64_t system_protocol = 1;
@@ -65,7 +66,8 @@ std::string step_request(Step h, Action action);
 /// Of a deterministic policy.
 std::string run_request(const Policy& policy, std::int64_t first, std::span<const std::uint64_t> seeds);
 
-/// They read an answer. Throw InvalidArgument saying what is wrong and what is allowed, SystemDeclined for errors.
+/// They read an answer. Throw InvalidArgument saying what is wrong and what is allowed, SystemDeclined for
+/// errors.
 SystemInfo parse_info(std::string_view line);
 State parse_reset(std::string_view line, const Shape& shape, std::int64_t episode);
 StepAnswer parse_step(std::string_view line, const Shape& shape, Step h);

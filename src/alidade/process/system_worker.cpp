@@ -67,7 +67,8 @@ void SystemWorker::give(Assignment assignment, const Policy& policy) {
         return;
     }
     std::vector<std::uint64_t> seeds;
-    for (std::int64_t i = 0; i < assignment_.count; ++i) seeds.push_back(episode_seed(seed, assignment_.first + i));
+    for (std::int64_t i = 0; i < assignment_.count; ++i)
+        seeds.push_back(episode_seed(seed, assignment_.first + i));
     ask(run_request(policy, assignment_.first, seeds), Stage::batching);
 }
 
@@ -90,9 +91,11 @@ std::size_t SystemWorker::longest_answer() const {
     const auto horizon = static_cast<std::size_t>(setting_.shape.horizon);
     switch (stage_) {
         case Stage::batching:
-            return short_line + static_cast<std::size_t>(assignment_.count) * (horizon * digits + short_line / 64);
+            return short_line +
+                   static_cast<std::size_t>(assignment_.count) * (horizon * digits + short_line / 64);
         case Stage::greeting:
-            return short_line + 1024 * static_cast<std::size_t>(setting_.shape.states + setting_.shape.actions);
+            return short_line +
+                   1024 * static_cast<std::size_t>(setting_.shape.states + setting_.shape.actions);
         default:
             return short_line;
     }
@@ -108,8 +111,8 @@ WorkerNews SystemWorker::look(Clock::time_point now, const Heard& heard) {
             WorkerNews news = react(*line, now);
             if (news.kind != Kind::nothing) return news;
         }
-        expects(child_->unread() <= longest_answer(), "the answer is longer than {} bytes and has no end; must be one line",
-                longest_answer());
+        expects(child_->unread() <= longest_answer(),
+                "the answer is longer than {} bytes and has no end; must be one line", longest_answer());
     } catch (const SystemDeclined& error) {
         const std::string why = fmt::format("says: {}", error.what());
         log_.add(number_, fmt::format("{}: {}", place(), why));
@@ -187,8 +190,9 @@ WorkerNews SystemWorker::arrive(const StepAnswer& answer) {
 
 void SystemWorker::check_start(State state) const {
     const auto atoms = setting_.task.start.atoms();
-    expects(std::ranges::any_of(atoms, [&](const auto& atom) { return atom.first == state && atom.second > 0; }),
-            "the episode starts in state {}, where the problem's start law never starts", state);
+    expects(
+        std::ranges::any_of(atoms, [&](const auto& atom) { return atom.first == state && atom.second > 0; }),
+        "the episode starts in state {}, where the problem's start law never starts", state);
 }
 
 /// Notes a state. An episode that is run again with its seed must be the same as far as it was seen.
@@ -196,7 +200,8 @@ void SystemWorker::see(State state) {
     const std::size_t h = episode_.states.size();
     const std::vector<State>& before = assignment_.seen.states;
     expects(h >= before.size() || before[h] == state,
-            "the system says that it is seeded, but episode {} came out differently when it was run again: state {} at "
+            "the system says that it is seeded, but episode {} came out differently when it was run again: "
+            "state {} at "
             "step {}, {} before; seed everything that is random with \"seed\", or say \"seeded\": false",
             assignment_.first, state, h, h < before.size() ? before[h] : 0);
     episode_.states.push_back(state);
@@ -222,15 +227,16 @@ WorkerNews SystemWorker::proceed(EpisodeEnd end) {
     return {};
 }
 
-/// The rest of an episode that has terminated: the system stays where it is. The base models must agree, or transitions
-/// would be counted that nobody has seen.
+/// The rest of an episode that has terminated: the system stays where it is. The base models must agree, or
+/// transitions would be counted that nobody has seen.
 void SystemWorker::stay(SystemEpisode& episode) const {
     const State state = episode.states.back();
     const SharedSuccessors map = setting_.task.successors();
     for (Action a = 0; a < setting_.shape.actions; ++a) {
         const Index pair = setting_.shape.pair(state, a);
         expects(map->first_entry(pair + 1) == map->first_entry(pair) + 1 && map->find_entry(pair, state) >= 0,
-                "the system says that the episode terminated in state {}, but the base models do not stay there under "
+                "the system says that the episode terminated in state {}, but the base models do not stay "
+                "there under "
                 "action {}; give that state rows that stay in it with probability 1, or answer \"truncated\"",
                 state, a);
     }

@@ -80,7 +80,8 @@ public:
     void give(Assignment assignment, const Policy& policy);
     /// Takes in what it has written. Throws ProtocolBroken.
     WorkerNews look(Clock::time_point now, const Heard& heard);
-    /// Ends the child, after `patience` if it has not gone by itself. What it was doing stays to be asked for.
+    /// Ends the child, after `patience` if it has not gone by itself. What it was doing stays to be asked
+    /// for.
     void end(Clock::duration patience, const std::string& why);
     void close_input() noexcept {
         if (child_) child_->close_input();

@@ -19,10 +19,12 @@ const std::vector<SystemEntry>& systems() {
     static const std::vector<SystemEntry> entries{
         {"simulated",
          "Drawn from the true weights that the problem states; seconds for millions of episodes.",
-         {word_parameter("method", {"splitting", "stepwise"},
-                         "draw the counts of all episodes at once, or one episode after the other; the same law")}},
+         {word_parameter(
+             "method", {"splitting", "stepwise"},
+             "draw the counts of all episodes at once, or one episode after the other; the same law")}},
         {"cmd",
-         "cmd:COMMAND: any program that answers one JSON object a line, in --workers processes; docs/own-system.md.",
+         "cmd:COMMAND: any program that answers one JSON object a line, in --workers processes; "
+         "docs/own-system.md.",
          {}},
         {"ask", "Somebody else runs them: alidade ask says what to try, alidade tell takes what happened.",
          {flag_parameter("seeded", "its episodes are fixed by the seeds that ask names: a second answer must be equal")}},
@@ -43,7 +45,9 @@ SystemRequest parse_system(std::string_view text) {
         names.push_back(entry.name == "cmd" ? "cmd:COMMAND" : entry.name);
         if (entry.name != request.name || entry.name == "cmd") continue;
         const std::string where = fmt::format("system {}", entry.name);
-        return {entry.name, {}, to_string(canonical(request, where, entry.parameters)),
+        return {entry.name,
+                {},
+                to_string(canonical(request, where, entry.parameters)),
                 RequestArguments(where, entry.parameters, request.given)};
     }
     throw InvalidArgument(fmt::format("no system is called '{}'{}; there are {}", request.name,
