@@ -70,17 +70,23 @@ void run_experiment(System& system, detail::ExperimentDesk& desk, const Experime
     bench.store();
 }
 
+/// Those that were taken up, and those that wait for the rest of their experiment.
+std::int64_t episodes_known(const detail::RunStore& store, const LedgerStatus& status) {
+    const auto checkpoint = store.checkpoint();
+    return (checkpoint ? checkpoint->counts.episodes() : 0) + status.told - status.taken - status.aside;
+}
+
 /// The last certificate, and all that is known, stored.
 ExploredRun end_of(detail::RunStore& store, Exploration& exploration, const RunGoal& goal,
-                   double system_seconds) {
+                   const Timings& spent) {
     const auto before = store.result();
     const Stopped stopped =
         exploration.conclude({.episodes = goal.episodes,
                               .target = goal.target,
                               .despite_contradiction = goal.despite_contradiction});
     RunResult result = detail::result_of(exploration, stopped, before ? before->timings : Timings{});
-    result.timings.simulate += system_seconds;
-    result.timings.total += system_seconds;
+    result.timings.simulate += spent.simulate;
+    result.timings.total += spent.total;
     const auto known = store.checkpoint();
     auto contradiction = known ? known->contradiction : exploration.contradiction();
     store.save({exploration.memory(), exploration.counts(), contradiction}, result);
@@ -107,7 +113,6 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
     if (const auto before = store_->checkpoint()) {
         if (before->contradiction && !goal.despite_contradiction)
             throw ModelContradiction(before->contradiction->what);
-        if (watch.resumed && before->counts.episodes() > 0) watch.resumed(before->counts.episodes());
     }
     detail::ExperimentDesk desk(store_);
     bool seeded = system.seeded();
@@ -118,6 +123,8 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
                 folder().string());
     }
     desk.prepare({.episodes = goal.episodes, .target = goal.target, .seeded = seeded});
+    if (const std::int64_t known = episodes_known(*store_, desk.status()); watch.resumed && known > 0)
+        watch.resumed(known);
     const AskOptions options{.experiments = 1,
                              .chunk = most_episodes,  // who runs them shares them out
                              .worker = loop_worker,
@@ -154,7 +161,8 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
                            seconds()});
     }
     stored(true);
-    return end_of(*store_, desk.exploration(goal.threads), goal, system_seconds);
+    return end_of(*store_, desk.exploration(goal.threads), goal,
+                  {.total = seconds(), .simulate = system_seconds});
 }
 
 }  // namespace alidade
