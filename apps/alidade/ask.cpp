@@ -96,9 +96,10 @@ std::string text_of(const Asked& asked, const AskArguments& given, const Problem
         text += "\n";
     }
     const std::int64_t first = asked.experiments.front().id;
-    return text + fmt::format("{}  alidade act {} {} --step 0 --state S says the action to take\n"
-                              "      alidade tell {} {} --episodes FILE\n",
-                              console.bold("Next"), run, first, run, first);
+    return text + fmt::format(
+                      "{}  alidade act {} {} --step 0 --state S says the action to take\n"
+                      "      alidade tell {} {} --episodes FILE\n",
+                      console.bold("Next"), run, first, run, first);
 }
 
 void require_sound(const Run& run, const FitFlags& flags) {
@@ -150,12 +151,13 @@ int act(const ActArguments& given, const Console& console) {
     const Problem& problem = run.problem();
     const State state = state_argument(given.state, problem, "--state");
     if (given.step < 0 || given.step >= problem.shape().horizon)
-        throw UserError(fmt::format("--step is {}; must be 0 to {}", given.step, problem.shape().horizon - 1),
-                        {"the command line", "a policy says what to do at the steps of an episode", "--step 0"});
-    const Experiment experiment =
-        explaining({fmt::format("run folder '{}'", given.folder), "only an experiment that was asked for has a policy",
-                    fmt::format("alidade log {} lists them", shell_path(given.folder))},
-                   [&] { return AskTell(run).experiment(given.id); });
+        throw UserError(
+            fmt::format("--step is {}; must be 0 to {}", given.step, problem.shape().horizon - 1),
+            {"the command line", "a policy says what to do at the steps of an episode", "--step 0"});
+    const Experiment experiment = explaining(
+        {fmt::format("run folder '{}'", given.folder), "only an experiment that was asked for has a policy",
+         fmt::format("alidade log {} lists them", shell_path(given.folder))},
+        [&] { return AskTell(run).experiment(given.id); });
     const Policy& policy = *experiment.policy;
     Action action = 0;
     if (policy.is_deterministic()) {
@@ -182,14 +184,18 @@ int act(const ActArguments& given, const Console& console) {
 }  // namespace
 
 void add_ask(CLI::App& app, Chosen& chosen) {
-    CLI::App* command = app.add_subcommand("ask", "What to try next, where somebody else runs the experiments");
+    CLI::App* command =
+        app.add_subcommand("ask", "What to try next, where somebody else runs the experiments");
     const auto given = std::make_shared<AskArguments>();
     command->add_option("RUN", given->folder, "Folder of a run that explore --system ask made")->required();
     command->add_option("-n,--experiments", given->experiments, "How many at most")->capture_default_str();
-    command->add_option("--chunk", given->episodes,
-                        "Episodes of one experiment at most, where a new policy is cut up [a sixteenth of it]");
-    command->add_option("--lease", given->lease_hours,
-                        "Hours until an experiment may be given to somebody else; answers are welcome later, too")
+    command->add_option(
+        "--chunk", given->episodes,
+        "Episodes of one experiment at most, where a new policy is cut up [a sixteenth of it]");
+    command
+        ->add_option(
+            "--lease", given->lease_hours,
+            "Hours until an experiment may be given to somebody else; answers are welcome later, too")
         ->capture_default_str();
     command->add_option("--worker", given->worker, "Who asks")->capture_default_str();
     command->add_flag("--again", given->again, "Also what this worker has already and has not told");
@@ -199,13 +205,18 @@ void add_ask(CLI::App& app, Chosen& chosen) {
                       "What the run has, from logs or from explore, is of the system that you run");
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
-    command->add_flag("--despite-contradiction", given->fit.despite, "Go on when the data contradict the model");
+    command->add_flag("--despite-contradiction", given->fit.despite,
+                      "Go on when the data contradict the model");
     add_output_flags(*command, chosen);
     command->footer(
-        "Takes up what was told when the last experiment of a policy is told, plans, and certifies where that is\n"
-        "due; so it may take as long as a step of explore. Any number of processes may ask and tell at once.\n"
-        "JSON: experiments [{id, episodes, first_episode, why {step, state, action}, due, policy, seeds}], with_others,\n"
-        "ended (\"target\" or \"budget\"). Exit code: 0, 4 the data contradict the model. docs/ask-and-tell.md");
+        "Takes up what was told when the last experiment of a policy is told, plans, and certifies where "
+        "that is\n"
+        "due; so it may take as long as a step of explore. Any number of processes may ask and tell at "
+        "once.\n"
+        "JSON: experiments [{id, episodes, first_episode, why {step, state, action}, due, policy, seeds}], "
+        "with_others,\n"
+        "ended (\"target\" or \"budget\"). Exit code: 0, 4 the data contradict the model. "
+        "docs/ask-and-tell.md");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Console& console) { return ask(*given, console); }; });
 }

@@ -28,10 +28,11 @@ Index index_argument(const std::string& text, const std::vector<std::string>& na
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (problem == std::errc() && end == text.data() + text.size() && value >= 0 && value < count)
         return value;
-    throw UserError(fmt::format("{} is '{}'; must be 0 to {}{}", flag, text, count - 1,
-                                names.empty() ? "" : ", or a name of the problem's"),
-                    {"the command line", "another one would be another answer",
-                     names.empty() ? fmt::format("{} 0", flag) : fmt::format("{} '{}'", flag, names.front())});
+    throw UserError(
+        fmt::format("{} is '{}'; must be 0 to {}{}", flag, text, count - 1,
+                    names.empty() ? "" : ", or a name of the problem's"),
+        {"the command line", "another one would be another answer",
+         names.empty() ? fmt::format("{} 0", flag) : fmt::format("{} '{}'", flag, names.front())});
 }
 
 }  // namespace
@@ -74,11 +75,12 @@ Run open_run_to_share(const std::string& folder) {
 
 void require_same_system(const Run& run, bool same_system) {
     if (same_system || run.options().system.starts_with("ask")) return;
-    throw UserError(
-        fmt::format("the run's experiments are not run by those who ask: its system is {}", run.options().system),
-        {fmt::format("run folder '{}'", run.folder().string()),
-         "data of two systems must not be mixed: the bounds would not hold",
-         "explore --system ask -o ANOTHER_FOLDER for a run of your own; or, if it is one system, --same-system"});
+    throw UserError(fmt::format("the run's experiments are not run by those who ask: its system is {}",
+                                run.options().system),
+                    {fmt::format("run folder '{}'", run.folder().string()),
+                     "data of two systems must not be mixed: the bounds would not hold",
+                     "explore --system ask -o ANOTHER_FOLDER for a run of your own; or, if it is one system, "
+                     "--same-system"});
 }
 
 void require_episodes(const Run& run) {

@@ -82,8 +82,8 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
     try {
         // Only simulated episodes can be had again at no cost: all others are kept.
         const auto before = run.result();
-        const bool kept = system.external() || run.keeps_episodes() ||
-                          (before && before->stopped == stopped_at_logs);
+        const bool kept =
+            system.external() || run.keeps_episodes() || (before && before->stopped == stopped_at_logs);
         ExploredRun explored = kept ? run.explore(system.start(run), wanted, watch)
                                     : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();
@@ -174,7 +174,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
     if (explored.broken_off.value_or(0) > 0 || explored.restarts.value_or(0) > 0)
         text += fmt::format(
             "{}  {} episodes broke off and count up to the last transition seen; {} processes were\n"
-            "  started again by this call. Bounds hold if what broke them off did not look at what would have come next.\n\n",
+            "  started again by this call. Bounds hold if what broke them off did not look at what would "
+            "have come next.\n\n",
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
     text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())

@@ -187,12 +187,12 @@ Run resume(const ExploreArguments& given, const Problem& problem, const RunOptio
     if (store.options() == wanted) return store;
     RunOptions other = wanted;
     other.system = store.options().system;
-    throw UserError(fmt::format("the folder holds a run with other options: it has {}",
-                                difference(store.options(), wanted)),
-                    {context.where, context.why,
-                     other == store.options()
-                         ? context.fix + "; or, if it is one system, say so with --same-system"
-                         : context.fix});
+    throw UserError(
+        fmt::format("the folder holds a run with other options: it has {}",
+                    difference(store.options(), wanted)),
+        {context.where, context.why,
+         other == store.options() ? context.fix + "; or, if it is one system, say so with --same-system"
+                                  : context.fix});
 }
 
 Run open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
@@ -226,9 +226,9 @@ int prepare_asking(const ExploreArguments& given, const Run& store, const Goal& 
         console.object(object);
         return 0;
     }
-    console.result(fmt::format(
-        "{} {}: it waits for experiments that you run.\n{}  alidade ask {}\n", console.bold("Run"),
-        printable(folder), console.bold("Next"), shell_path(folder)));
+    console.result(fmt::format("{} {}: it waits for experiments that you run.\n{}  alidade ask {}\n",
+                               console.bold("Run"), printable(folder), console.bold("Next"),
+                               shell_path(folder)));
     return 0;
 }
 

@@ -237,7 +237,10 @@ int export_all_episodes(const ExportArguments& given, const Run& store, const Co
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(given.output));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (console.json())
-        console.object({{"format", "episodes"}, {"records", records}, {"files", {given.output}}, {"bytes", bytes},
+        console.object({{"format", "episodes"},
+                        {"records", records},
+                        {"files", {given.output}},
+                        {"bytes", bytes},
                         {"seconds", seconds}});
     else
         console.result(fmt::format("{} {}: {} records of episodes; {} in {}\n", console.bold("Wrote"),

@@ -85,9 +85,10 @@ bool adds_to_run(const LearnArguments& given, const Problem& problem, double del
                           "choose another folder with -o, or replace the run with --overwrite"};
     if (run.problem_hash() != problem_hash(problem))
         throw UserError(fmt::format("the folder holds a run of another problem: {}", run.source()), context);
-    if (run.options().delta != delta && (given.delta || problem.target().delta))
-        throw UserError(fmt::format("the folder holds a run with --delta {} (not {})", run.options().delta, delta),
-                        context);
+    if (run.options().delta != delta && given.delta)
+        throw UserError(
+            fmt::format("the folder holds a run with --delta {} (not {})", run.options().delta, delta),
+            context);
     const auto result = run.result();
     const auto checkpoint = run.checkpoint();
     const bool of_logs = !checkpoint || (result && result->stopped == stopped_at_logs);
@@ -156,17 +157,18 @@ auto explaining_log(const std::string& file, const Action& action) {
 std::vector<EpisodeLog> logs_of(const LearnArguments& given, const Problem& problem) {
     std::vector<EpisodeLog> logs;
     for (const std::string& file : given.files)
-        logs.push_back({file, [&given, &problem, file](const std::function<void(const LoggedEpisode&)>& each) {
-                            std::int64_t episodes = 0;
-                            explaining_log(file, [&] {
-                                visit_episodes(file, episode_options(problem, given.columns),
-                                               [&](const LoggedEpisode& episode) {
-                                                   each(episode);
-                                                   ++episodes;
-                                               });
-                                expects(episodes > 0, "{}: holds no episodes", file);
-                            });
-                        }});
+        logs.push_back(
+            {file, [&given, &problem, file](const std::function<void(const LoggedEpisode&)>& each) {
+                 std::int64_t episodes = 0;
+                 explaining_log(file, [&] {
+                     visit_episodes(file, episode_options(problem, given.columns),
+                                    [&](const LoggedEpisode& episode) {
+                                        each(episode);
+                                        ++episodes;
+                                    });
+                     expects(episodes > 0, "{}: holds no episodes", file);
+                 });
+             }});
     return logs;
 }
 
@@ -174,7 +176,8 @@ std::int64_t transitions_in(const Counts& counts) {
     std::int64_t transitions = 0;
     const Shape& shape = counts.shape();
     for (Step h = 0; h < shape.learned_steps(); ++h)
-        for (Index pair = 0; pair < shape.states * shape.actions; ++pair) transitions += counts.visits(h, pair);
+        for (Index pair = 0; pair < shape.states * shape.actions; ++pair)
+            transitions += counts.visits(h, pair);
     return transitions;
 }
 
@@ -182,10 +185,9 @@ std::int64_t transitions_in(const Counts& counts) {
 LearnedRun learn_from(const LearnArguments& given, const Problem& problem, double delta) {
     const std::vector<EpisodeLog> logs = logs_of(given, problem);
     return explaining_run(given.folder, writing_use(given.overwrite), [&] {
-        return Run::learn(given.folder, problem, given.source, delta, logs,
-                          {.threads = thread_count(given.threads),
-                           .replace = given.overwrite,
-                           .worker = this_worker()});
+        return Run::learn(
+            given.folder, problem, given.source, delta, logs,
+            {.threads = thread_count(given.threads), .replace = given.overwrite, .worker = this_worker()});
     });
 }
 
@@ -197,8 +199,8 @@ LearnedRun tell_logs(const LearnArguments& given, const Problem& problem, const 
     std::vector<std::string> known;
     for (const EpisodeLog& log : logs_of(given, problem)) {
         const Told told = explaining_log(log.name, [&] {
-            return experiments.tell_unasked(log.episodes,
-                                            {.worker = this_worker(), .source = log.name, .kind = ExperimentKind::log});
+            return experiments.tell_unasked(
+                log.episodes, {.worker = this_worker(), .source = log.name, .kind = ExperimentKind::log});
         });
         if (told.repeated) known.push_back(log.name);
     }
@@ -244,7 +246,8 @@ std::string text_of(const Learned& all, const Console& console) {
         fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", console.bold("Learned"),
                     printable(store.source()), with_commas(result.episodes), with_commas(all.transitions));
     for (const std::string& file : known)
-        text += fmt::format("  The run had all of {} already: nothing is counted twice.\n\n", printable(file));
+        text +=
+            fmt::format("  The run had all of {} already: nothing is counted twice.\n\n", printable(file));
     text += describe(knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(all.standing, problem, console); !standing.empty())
         text += standing + "\n";
@@ -302,12 +305,14 @@ void add_learn(CLI::App& app, Chosen& chosen) {
                      ".npz, or .csv, one row a transition; for more files, the flag again")
         ->required()
         ->allow_extra_args(false);
-    command->add_option("-o,--output", given->folder, "Folder of the run; one that learn made is added to")->required();
+    command->add_option("-o,--output", given->folder, "Folder of the run; one that learn made is added to")
+        ->required();
     command->add_option("--columns", given->columns,
                         "Of a .csv: where what is, as episode=run,step=t,state=s,action=a,next_state=s2");
-    command->add_flag("--same-system", given->same_system,
-                      "The folder's run was explored, and the logs are of its system: docs/ask-and-tell.md says what "
-                      "that claims");
+    command->add_flag(
+        "--same-system", given->same_system,
+        "The folder's run was explored, and the logs are of its system: docs/ask-and-tell.md says what "
+        "that claims");
     command->add_option(
         "--algorithm", given->algorithm,
         "Only likelihood can learn from logs, and for linear MDPs lsvi [the one that serves]");

@@ -33,8 +33,8 @@ std::optional<double> episodes_left(const LedgerStatus& status, Index horizon) {
         return std::nullopt;
     const double ratio = *status.certificate / *status.target;
     if (ratio <= 1) return 0;
-    return std::max(0.0, static_cast<double>(status.certified_at) * ratio * ratio -
-                             static_cast<double>(status.taken));
+    return std::max(
+        0.0, static_cast<double>(status.certified_at) * ratio * ratio - static_cast<double>(status.taken));
 }
 
 std::optional<double> rate_of(const LedgerStatus& status) {
@@ -58,9 +58,10 @@ ordered_json record_json(const ExperimentRecord& record) {
     object["due"] = time_json(record.due);
     object["parts"] = ordered_json::array();
     for (const ToldPart& part : record.parts) {
-        ordered_json entry{{"part", part.part},     {"episodes", part.episodes}, {"broken_off", part.broken_off},
-                           {"digest", part.digest}, {"source", part.source},     {"worker", part.worker},
-                           {"told", time_json(part.at)}};
+        ordered_json entry{
+            {"part", part.part},         {"episodes", part.episodes}, {"broken_off", part.broken_off},
+            {"digest", part.digest},     {"source", part.source},     {"worker", part.worker},
+            {"told", time_json(part.at)}};
         if (part.taken) entry["taken_up_after"] = *part.taken;
         if (part.aside) entry["aside"] = true;
         object["parts"].push_back(std::move(entry));
@@ -73,8 +74,10 @@ ordered_json object_of(const LedgerStatus& status, const Run& run) {
     ordered_json object;
     object["problem"] = run.source();
     object["system"] = run.options().system;
-    object["episodes"] = {{"told", status.told},         {"taken_up", status.taken},
-                          {"aside", status.aside},       {"broken_off", status.broken_off},
+    object["episodes"] = {{"told", status.told},
+                          {"taken_up", status.taken},
+                          {"aside", status.aside},
+                          {"broken_off", status.broken_off},
                           {"missing", status.missing}};
     object["certificate"] = nullptr;
     if (status.certificate)
@@ -83,14 +86,16 @@ ordered_json object_of(const LedgerStatus& status, const Run& run) {
                                  {"episodes", status.certified_at}};
     if (status.target) object["target"] = *status.target;
     if (status.budget < most_episodes) object["budget"] = status.budget;
-    if (const auto left = episodes_left(status, horizon)) object["episodes_left_to_target"] = std::ceil(*left);
+    if (const auto left = episodes_left(status, horizon))
+        object["episodes_left_to_target"] = std::ceil(*left);
     if (const auto rate = rate_of(status)) object["episodes_a_second"] = *rate;
     object["deployment"] = {{"number", status.deployment}, {"episodes", status.deployment_episodes}};
     object["open"] = ordered_json::array();
     for (const ExperimentRecord& record : status.open) object["open"].push_back(record_json(record));
     object["failed"] = status.failed;
     const auto different = std::ranges::count(status.repeated, false, &RepeatedAnswer::same);
-    object["repeated_answers"] = {{"same", std::ssize(status.repeated) - different}, {"different", different}};
+    object["repeated_answers"] = {{"same", std::ssize(status.repeated) - different},
+                                  {"different", different}};
     if (!status.ended.empty()) object["ended"] = status.ended;
     const auto checkpoint = run.checkpoint();
     object["contradicted"] = checkpoint && checkpoint->contradiction;
@@ -122,20 +127,24 @@ std::string text_of(const LedgerStatus& status, const Run& run, const Console& c
     text += "\n";
     if (status.missing > 0)
         text += fmt::format(
-            "  missing       {} episodes that were asked for: the bounds assume that they are not missing because of "
+            "  missing       {} episodes that were asked for: the bounds assume that they are not missing "
+            "because of "
             "what happened in them\n",
             with_commas(status.missing));
-    if (const auto rate = rate_of(status)) text += fmt::format("  rate          {:.3g} episodes a second\n", *rate);
-    if (const auto different = std::ranges::count(status.repeated, false, &RepeatedAnswer::same); different > 0)
-        text += fmt::format("  repeated      {} second answers were not the first: {}\n", different,
-                            status.seeded ? "the system is not reproducible, or a worker is broken"
-                                          : "they were refused");
+    if (const auto rate = rate_of(status))
+        text += fmt::format("  rate          {:.3g} episodes a second\n", *rate);
+    if (const auto different = std::ranges::count(status.repeated, false, &RepeatedAnswer::same);
+        different > 0)
+        text += fmt::format(
+            "  repeated      {} second answers were not the first: {}\n", different,
+            status.seeded ? "the system is not reproducible, or a worker is broken" : "they were refused");
     if (!status.ended.empty()) return text + fmt::format("  ended         the {} is reached\n", status.ended);
     text += fmt::format("  deployment    {}, of {} episodes\n", status.deployment,
                         with_commas(status.deployment_episodes));
     for (const ExperimentRecord& record : status.open)
-        text += fmt::format("  open          experiment {}: {} of {} episodes told, with {} until {} UTC\n", record.id,
-                            record.told, record.episodes, printable(record.worker), utc_time(record.due));
+        text += fmt::format("  open          experiment {}: {} of {} episodes told, with {} until {} UTC\n",
+                            record.id, record.told, record.episodes, printable(record.worker),
+                            utc_time(record.due));
     return text;
 }
 
@@ -168,7 +177,7 @@ std::string line_of(const ExperimentRecord& record) {
         text += fmt::format("\n       told {}: {} episodes by {}{}{}", utc_time(part.at), part.episodes,
                             printable(part.worker),
                             part.source.empty() ? "" : fmt::format(", from {}", printable(part.source)),
-                            part.aside    ? "; too late for these sets"
+                            part.aside   ? "; too late for these sets"
                             : part.taken ? ""
                                          : "; not taken up yet");
     if (!record.reason.empty()) text += fmt::format("\n       failed: {}", printable(record.reason));
@@ -211,8 +220,9 @@ int replay(const std::string& folder, int threads, const Console& console) {
                         {"differences", found.differences},
                         {"run", folder}});
     } else if (found.differences.empty()) {
-        console.result(fmt::format("{} episodes in {} deployments give what the run knows, to the last byte.\n",
-                                   with_commas(found.episodes), with_commas(found.deployments)));
+        console.result(
+            fmt::format("{} episodes in {} deployments give what the run knows, to the last byte.\n",
+                        with_commas(found.episodes), with_commas(found.deployments)));
     } else {
         std::string text = "The stored episodes do not give what the run has stored. Different:\n";
         for (const std::string& difference : found.differences) text += fmt::format("  {}\n", difference);
@@ -231,14 +241,16 @@ void add_status(CLI::App& app, Chosen& chosen) {
     command->add_option("--every", given->seconds, "Seconds between two looks")->capture_default_str();
     add_output_flags(*command, chosen);
     command->footer(
-        "The certificate is the best that was computed on the way, when the episodes had doubled; alidade certify RUN\n"
+        "The certificate is the best that was computed on the way, when the episodes had doubled; alidade "
+        "certify RUN\n"
         "computes the one of all episodes that were taken up. Changes nothing and waits for nobody.");
     command->callback(
         [=, &chosen] { chosen.work = [given](const Console& console) { return status(*given, console); }; });
 }
 
 void add_log(CLI::App& app, Chosen& chosen) {
-    CLI::App* command = app.add_subcommand("log", "Every experiment of a run: who ran it, when, what became of it");
+    CLI::App* command =
+        app.add_subcommand("log", "Every experiment of a run: who ran it, when, what became of it");
     const auto folder = std::make_shared<std::string>();
     command->add_option("RUN", *folder, "Folder of a run that keeps its episodes")->required();
     add_output_flags(*command, chosen);
@@ -247,16 +259,20 @@ void add_log(CLI::App& app, Chosen& chosen) {
 }
 
 void add_replay(CLI::App& app, Chosen& chosen) {
-    CLI::App* command =
-        app.add_subcommand("replay", "Compute all that a run knows again from its stored episodes, and compare");
+    CLI::App* command = app.add_subcommand(
+        "replay", "Compute all that a run knows again from its stored episodes, and compare");
     const auto folder = std::make_shared<std::string>();
     const auto threads = std::make_shared<int>(0);
     command->add_option("RUN", *folder, "Folder of a run that keeps its episodes")->required();
-    command->add_option("--threads", *threads, "0: all cores; results do not depend on it")->capture_default_str();
+    command->add_option("--threads", *threads, "0: all cores; results do not depend on it")
+        ->capture_default_str();
     add_output_flags(*command, chosen);
-    command->footer("Plans and certifies all that was planned and certified on the way. Exit code: 0 equal, 1 not.");
+    command->footer(
+        "Plans and certifies all that was planned and certified on the way. Exit code: 0 equal, 1 not.");
     command->callback([=, &chosen] {
-        chosen.work = [folder, threads](const Console& console) { return replay(*folder, *threads, console); };
+        chosen.work = [folder, threads](const Console& console) {
+            return replay(*folder, *threads, console);
+        };
     });
 }
 

@@ -36,9 +36,11 @@ std::string wanted_system(const SystemFlags& flags, const Problem& problem, cons
 
 void add_system_flags(CLI::App& command, SystemFlags& flags) {
     command.add_option("--system", flags.system,
-                       "What runs the experiments: simulated, cmd:COMMAND, or ask, where somebody else does [the problem's; simulated where the truth "
+                       "What runs the experiments: simulated, cmd:COMMAND, or ask, where somebody else does "
+                       "[the problem's; simulated where the truth "
                        "is known]");
-    command.add_option("--workers", flags.workers, "Processes of a command at once; results do not depend on it [1]");
+    command.add_option("--workers", flags.workers,
+                       "Processes of a command at once; results do not depend on it [1]");
     command.add_option("--timeout", flags.timeout, "Seconds that one answer of a command may take [60]");
 }
 

@@ -23,11 +23,13 @@ struct TellArguments {
 };
 
 void require_one_way(const TellArguments& given) {
-    const Context context{"the command line", "what was told must be known for what it is",
-                          "alidade tell RUN ID --episodes FILE, or alidade tell RUN --unasked --episodes FILE"};
+    const Context context{
+        "the command line", "what was told must be known for what it is",
+        "alidade tell RUN ID --episodes FILE, or alidade tell RUN --unasked --episodes FILE"};
     if (given.unasked == given.id.has_value())
-        throw UserError(given.unasked ? "both an experiment and --unasked" : "neither an experiment nor --unasked",
-                        context);
+        throw UserError(
+            given.unasked ? "both an experiment and --unasked" : "neither an experiment nor --unasked",
+            context);
     if (given.unasked && (given.part || !given.failed.empty()))
         throw UserError(fmt::format("--unasked with {}", given.part ? "--part" : "--failed"), context);
     if (given.file.empty() && given.failed.empty())
@@ -60,16 +62,17 @@ Told tell_all(AskTell& experiments, const TellArguments& given, const Problem& p
 std::string text_of(const Told& told, const TellArguments& given) {
     if (told.repeated)
         return fmt::format("Told before, as experiment {}, and the same: nothing has changed.\n", told.id);
-    std::string text = fmt::format("Told {} {} ({} transitions) of experiment {}.\n", with_commas(told.episodes),
-                                   told.episodes == 1 ? "episode" : "episodes", with_commas(told.transitions),
-                                   told.id);
+    std::string text =
+        fmt::format("Told {} {} ({} transitions) of experiment {}.\n", with_commas(told.episodes),
+                    told.episodes == 1 ? "episode" : "episodes", with_commas(told.transitions), told.id);
     if (!given.failed.empty()) text += "It is closed as failed; what was told of it counts.\n";
     if (told.off_policy > 0)
         text += fmt::format("{} actions were not the policy's. The bounds hold for any actions.\n",
                             with_commas(told.off_policy));
     if (told.aside)
         text +=
-            "It came after its deployment was over. The episodes are kept, but the run's sets must not count them:\n"
+            "It came after its deployment was over. The episodes are kept, but the run's sets must not count "
+            "them:\n"
             "what they predict has been fixed anew since they were asked for.\n";
     return text;
 }
@@ -86,8 +89,9 @@ int tell(const TellArguments& given, const Console& console) {
     }
     const Told told = tell_all(experiments, given, run.problem());
     if (told.contradiction)
-        console.insist(fmt::format("The data contradict the model: {}. The episodes are stored, and so is this.",
-                                   printable(told.contradiction->what)));
+        console.insist(
+            fmt::format("The data contradict the model: {}. The episodes are stored, and so is this.",
+                        printable(told.contradiction->what)));
     if (console.json()) {
         ordered_json object;
         object["id"] = told.id;
@@ -116,18 +120,22 @@ void add_tell(CLI::App& app, Chosen& chosen) {
                         "A file of episodes, in the order in which they were run: .jsonl, .csv or .npz");
     command->add_option("--columns", given->columns,
                         "Of a .csv: where what is, as episode=run,step=t,state=s,action=a,next_state=s2");
-    command->add_option("--part", given->part,
-                        "The part with this number of the answer, from 0; others follow [the answer is whole]");
+    command->add_option(
+        "--part", given->part,
+        "The part with this number of the answer, from 0; others follow [the answer is whole]");
     command->add_option("--failed", given->failed, "Why the rest will never come; what was told counts");
-    command->add_flag("--unasked", given->unasked,
-                      "Episodes of your own, of any policy: for runs whose sets hold for any data (likelihood, linear)");
+    command->add_flag(
+        "--unasked", given->unasked,
+        "Episodes of your own, of any policy: for runs whose sets hold for any data (likelihood, linear)");
     command->add_option("--worker", given->worker, "Who ran it")->capture_default_str();
     command->add_flag("--same-system", given->same_system,
                       "With --unasked, where the run's other data come from elsewhere: it is one system");
     add_output_flags(*command, chosen);
     command->footer(
-        "When it returns, the episodes are on disk. An answer is counted once: told again and equal, nothing happens;\n"
-        "different, it is refused and noted. Fewer episodes than were wanted are welcome, and late ones. Waits up to\n"
+        "When it returns, the episodes are on disk. An answer is counted once: told again and equal, nothing "
+        "happens;\n"
+        "different, it is refused and noted. Fewer episodes than were wanted are welcome, and late ones. "
+        "Waits up to\n"
         "half a minute for others who write.\n"
         "Exit code: 0 done, 4 done, but a transition is in no base model. docs/ask-and-tell.md");
     command->callback(

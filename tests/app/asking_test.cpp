@@ -37,7 +37,8 @@ TEST_F(Asking, AnEpisodeByHand) {
     EXPECT_EQ(experiment.at("policy").size(), 12U);
     json states = json::array({0}), actions = json::array();
     for (int h = 0; h < 12; ++h) {
-        const json act = run({"act", "run", "1", "--step", std::to_string(h), "--state", "0", "--json"}).object();
+        const json act =
+            run({"act", "run", "1", "--step", std::to_string(h), "--state", "0", "--json"}).object();
         EXPECT_EQ(act.at("action"), experiment.at("policy")[static_cast<std::size_t>(h)][0]);
         actions.push_back(act.at("action"));
         if (h > 0) states.push_back(0);  // it stays where it is
@@ -56,7 +57,8 @@ TEST_F(Asking, AnEpisodeByHand) {
     const json log = run({"log", "run", "--json"}).object();
     EXPECT_EQ(log.at("experiments")[0].at("worker"), "me");
     EXPECT_EQ(log.at("experiments")[0].at("parts")[0].at("source"), "day.jsonl");
-    for (const char* command : {"status", "log", "replay"}) EXPECT_EQ(run({command, "run"}).code, 0) << command;
+    for (const char* command : {"status", "log", "replay"})
+        EXPECT_EQ(run({command, "run"}).code, 0) << command;
     EXPECT_EQ(run({"certify", "run"}).code, 0);
 }
 
@@ -80,7 +82,8 @@ TEST_F(Asking, TablesOfTransitionsAreToldByNameAndColumn) {
 TEST_F(Asking, WhatCannotBeIsRefusedInFourParts) {
     ASSERT_EQ(run({"explore", "river", "-o", "simulated", "--episodes", "200"}).code, 0);
     expect_refused({"ask", "simulated"}, "its system is simulated");
-    for (const char* command : {"status", "log", "replay"}) expect_refused({command, "simulated"}, "keeps no episodes");
+    for (const char* command : {"status", "log", "replay"})
+        expect_refused({command, "simulated"}, "keeps no episodes");
     expect_refused({"export", "simulated", "--as", "episodes", "-o", "all.jsonl"}, "keeps no episodes");
     expect_refused({"ask", "nowhere"}, "no such folder");
     prepare("run");
@@ -100,7 +103,8 @@ TEST_F(Asking, WhatCannotBeIsRefusedInFourParts) {
     expect_refused({"act", "run", "7", "--step", "0", "--state", "0"}, "no experiment 7");
     EXPECT_EQ(run({"status", "run", "--json"}).object().at("episodes").at("told"), 0);
     prepare("regression", {"--algorithm", "hoeffding"});
-    expect_refused({"tell", "regression", "--unasked", "--episodes", "two.jsonl"}, "must be fixed before the data");
+    expect_refused({"tell", "regression", "--unasked", "--episodes", "two.jsonl"},
+                   "must be fixed before the data");
     EXPECT_EQ(run({"tell", "run", "--unasked", "--episodes", "two.jsonl"}).code, 0);
     EXPECT_EQ(run({"tell", "run", "1", "--failed", "no boat"}).code, 0);
     EXPECT_EQ(run({"status", "run", "--json"}).object().at("failed"), 1);

@@ -18,7 +18,8 @@ TEST(AskTell, EqualsTheLoopThatRunsTheSameEpisodes) {
             const Asked asked = desk.experiments.ask({.experiments = 3, .worker = "w"});
             if (!asked.ended.empty()) break;
             // In another order than they were asked for.
-            for (auto experiment = asked.experiments.rbegin(); experiment != asked.experiments.rend(); ++experiment)
+            for (auto experiment = asked.experiments.rbegin(); experiment != asked.experiments.rend();
+                 ++experiment)
                 desk.tell(*experiment);
         }
         const Problem problem = make_builtin(garnet);
@@ -95,7 +96,8 @@ TEST(AskTell, EndsADeploymentOnlyWhenEveryChunkIsTold) {
     const std::int64_t before = desk.experiments.status().taken;
     EXPECT_EQ(desk.status().taken, before);
     const Asked waiting = desk.experiments.ask({.experiments = 4, .worker = "other"});
-    for (const Experiment& experiment : waiting.experiments) EXPECT_EQ(experiment.deployment, given[0].deployment);
+    for (const Experiment& experiment : waiting.experiments)
+        EXPECT_EQ(experiment.deployment, given[0].deployment);
     EXPECT_EQ(waiting.with_others, 1);
     EXPECT_EQ(waiting.next_due, desk.now + 100);
     for (const Experiment& experiment : waiting.experiments) desk.tell(experiment);
@@ -180,7 +182,8 @@ TEST(AskTell, GivesASystemWithSeedsTheSameExperimentAgain) {
     EXPECT_EQ(desk.status().taken, 1);
 }
 
-// A regression's values are fixed anew with every deployment: what was asked for before must not be counted with them.
+// A regression's values are fixed anew with every deployment: what was asked for before must not be counted
+// with them.
 TEST(AskTell, SetsLateAnswersAsideWhereWhatIsPredictedWasFixedSince) {
     Desk desk(options("hoeffding"));
     desk.turn(3);
@@ -199,9 +202,11 @@ TEST(AskTell, SetsLateAnswersAsideWhereWhatIsPredictedWasFixedSince) {
 
 TEST(AskTell, TakesForeignEpisodesOnlyWhereTheSetsHoldForThem) {
     const Policy uniform = Policy::uniform(make_builtin(garnet).shape());
-    for (const char* sets : {"regression", "weighted", "regression,likelihood", "likelihood?prequential=true"}) {
+    for (const char* sets :
+         {"regression", "weighted", "regression,likelihood", "likelihood?prequential=true"}) {
         Desk refusing(options("likelihood", sets));
-        EXPECT_THROW(refusing.experiments.tell_unasked(source(refusing.truth.run(uniform, 0, 5))), InvalidArgument)
+        EXPECT_THROW(refusing.experiments.tell_unasked(source(refusing.truth.run(uniform, 0, 5))),
+                     InvalidArgument)
             << sets;
     }
     // Who acts may plan with a regression of which nothing is claimed.

@@ -16,7 +16,8 @@ LoggedEpisode random_episode(Stream& random) {
     const auto number = [&] { return static_cast<Index>(random.next() >> (1 + random.next() % 63)); };
     for (std::uint64_t h = 0; h < length; ++h) episode.states.push_back(number());
     for (std::uint64_t h = 0; h + (random.next() % 2) < length && h < length; ++h) {
-        if (episode.actions.size() + 1 < length || random.next() % 2 == 0) episode.actions.push_back(number());
+        if (episode.actions.size() + 1 < length || random.next() % 2 == 0)
+            episode.actions.push_back(number());
     }
     while (episode.actions.size() + 1 < length) episode.actions.push_back(number());
     episode.times = random.next() % 3 == 0 ? 1 + number() / 2 : 1;
@@ -58,7 +59,8 @@ TEST(EpisodeRecord, RefusesBytesThatAreNoEpisodes) {
 void damage(const Desk& desk, const char* statement) {
     sqlite3* handle = nullptr;
     ASSERT_EQ(sqlite3_open((desk.folder / "run" / "run.sqlite").c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, statement, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+    EXPECT_EQ(sqlite3_exec(handle, statement, nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(handle);
     sqlite3_close(handle);
 }
 
@@ -118,8 +120,8 @@ TEST(RunOfASystem, EqualsOneThatNothingStopped) {
         const ExploredRun whole = straight.explore(immortal, {.episodes = 90});
         for (std::int64_t life = 1;; life += 7) {
             alidade::Run broken = alidade::Run::exists(folder / "broken")
-                             ? alidade::Run::open(folder / "broken")
-                             : alidade::Run::create(folder / "broken", problem, garnet, options());
+                                      ? alidade::Run::open(folder / "broken")
+                                      : alidade::Run::create(folder / "broken", problem, garnet, options());
             Mortal mortal(system, life, seeded);
             try {
                 const ExploredRun explored = broken.explore(mortal, {.episodes = 90});
@@ -136,7 +138,8 @@ TEST(RunOfASystem, EqualsOneThatNothingStopped) {
         EXPECT_EQ(broken.checkpoint()->memory, straight.checkpoint()->memory);
         EXPECT_EQ(broken.result()->evidence, straight.result()->evidence);
         EXPECT_TRUE(AskTell(broken).replay().differences.empty());
-        EXPECT_THROW(broken.explore({.episodes = 200}), InvalidArgument);  // counts cannot be kept as episodes
+        EXPECT_THROW(broken.explore({.episodes = 200}),
+                     InvalidArgument);  // counts cannot be kept as episodes
     }
 }
 
@@ -220,7 +223,8 @@ TEST(ExportedEpisodes, AreReadBackFromEveryKindOfFile) {
         desk.status();
         EXPECT_EQ(counts, desk.run.checkpoint()->counts) << name;
     }
-    EXPECT_THROW(export_episodes(desk.experiments, problem.shape(), desk.folder / "all.txt"), InvalidArgument);
+    EXPECT_THROW(export_episodes(desk.experiments, problem.shape(), desk.folder / "all.txt"),
+                 InvalidArgument);
 }
 
 }  // namespace

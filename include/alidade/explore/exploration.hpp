@@ -57,9 +57,9 @@ struct Timings {
     double certify = 0;   ///< computing certificates
 };
 
-/// An explorer with certificates on the way, which keeps the best iterate: ask, tell, conclude, and `run`, the
-/// ready-made loop of these. It can be written down between batches and taken up again, and then equals one
-/// that was never stopped.
+/// An explorer with certificates on the way, which keeps the best iterate: ask, tell, conclude, and `run`,
+/// the ready-made loop of these. It can be written down between batches and taken up again, and then equals
+/// one that was never stopped.
 class Exploration {
 public:
     Exploration(const Task& task, const ExplorerOptions& options);
@@ -79,12 +79,12 @@ public:
     /// was an end. Throws as `ask` does. Whether target or budget ended it; else it was interrupted.
     Stopped conclude(const ExploreOptions& options);
 
-    /// The ready-made loop. Runs until the target, the budget or an interruption; may be called again with a larger budget or
-    /// a smaller target. Throws ModelContradiction if the data contradict the model, after all that was seen
-    /// has been counted: explorer, counts and memory belong together, and `contradiction` says what it was.
-    /// An episode with a transition that no base model can produce is counted as one without transitions.
-    /// What a system throws that cannot go on comes out likewise, after what it has reported before has been
-    /// counted.
+    /// The ready-made loop. Runs until the target, the budget or an interruption; may be called again with a
+    /// larger budget or a smaller target. Throws ModelContradiction if the data contradict the model, after
+    /// all that was seen has been counted: explorer, counts and memory belong together, and `contradiction`
+    /// says what it was. An episode with a transition that no base model can produce is counted as one
+    /// without transitions. What a system throws that cannot go on comes out likewise, after what it has
+    /// reported before has been counted.
     Stopped run(Deployer& system, const ExploreOptions& options);
 
     const Explorer& explorer() const noexcept { return explorer_; }

@@ -27,23 +27,25 @@ struct LoggedEpisode {
 /// How a file of episodes is to be read.
 struct EpisodeFileOptions {
     Shape shape;  ///< of the problem: numbers are checked against it
-    std::span<const std::string> state_names = {}, action_names = {};  ///< words that stand for numbers; may be empty
-    /// Of a .csv: which columns hold what, as "episode=run,next_state=then"; what is not named has its own name.
+    std::span<const std::string> state_names = {},
+                                 action_names = {};  ///< words that stand for numbers; may be empty
+    /// Of a .csv: which columns hold what, as "episode=run,next_state=then"; what is not named has its own
+    /// name.
     std::string columns = {};
 };
 
-/// Calls `each` with every episode of a file and where it is ("log.jsonl:3"). Kinds of files as below, and `.csv`: one
-/// row a transition, with a line of names first: episode, step, state, action, next_state. The rows of an episode
-/// follow one another, step by step from 0. Throws InvalidArgument with file, line (or episode) and what is allowed;
-/// what `each` throws passes through with the place in front of its words.
+/// Calls `each` with every episode of a file and where it is ("log.jsonl:3"). Kinds of files as below, and
+/// `.csv`: one row a transition, with a line of names first: episode, step, state, action, next_state. The
+/// rows of an episode follow one another, step by step from 0. Throws InvalidArgument with file, line (or
+/// episode) and what is allowed; what `each` throws passes through with the place in front of its words.
 void visit_episodes(const std::filesystem::path& path, const EpisodeFileOptions& options,
                     const std::function<void(const LoggedEpisode&)>& each);
 /// The same from memory.
-void visit_episodes(std::string_view bytes, const std::filesystem::path& path, const EpisodeFileOptions& options,
-                    const std::function<void(const LoggedEpisode&)>& each);
+void visit_episodes(std::string_view bytes, const std::filesystem::path& path,
+                    const EpisodeFileOptions& options, const std::function<void(const LoggedEpisode&)>& each);
 
-/// Throws InvalidArgument if an episode is not one that the problem can have: its shape, and a first state to which the
-/// start law gives no probability.
+/// Throws InvalidArgument if an episode is not one that the problem can have: its shape, and a first state to
+/// which the start law gives no probability.
 void validate(const LoggedEpisode& episode, const Shape& shape, const StartLaw& start);
 
 /// Adds the episodes of a file to `counts` and returns how many they are. `.jsonl` or `.ndjson`: one object

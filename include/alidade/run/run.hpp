@@ -110,9 +110,9 @@ public:
                             const std::string& source, double delta, const Counts& counts,
                             const LearnOptions& options = {});
 
-    /// The same with every episode kept. A run that is in the folder, of logs too, is added to, if it is not replaced: logs
-    /// whose episodes it has already are left out, and named in LearnedRun::known. Throws InvalidArgument if it was
-    /// explored: AskTell::tell_unasked is for that.
+    /// The same with every episode kept. A run that is in the folder, of logs too, is added to, if it is not
+    /// replaced: logs whose episodes it has already are left out, and named in LearnedRun::known. Throws
+    /// InvalidArgument if it was explored: AskTell::tell_unasked is for that.
     static LearnedRun learn(const std::filesystem::path& folder, const Problem& problem,
                             const std::string& source, double delta, std::span<const EpisodeLog> logs,
                             const LearnOptions& options = {});
@@ -141,9 +141,10 @@ public:
     /// Stores on the way, at least a second apart and before work that takes long, and at the end; also what
     /// a system has reported that then cannot go on, which is thrown as SystemFailed.
     ExploredRun explore(Deployer& system, const RunGoal& goal, const RunWatch& watch = {});
-    /// The same with a system that reports every episode, each of which is kept: AskTell, asked and told by this loop. What
-    /// was told stays told: killed anywhere, a system with seeds leads to the same bytes. Throws InvalidArgument if
-    /// somebody else has an experiment of this run and its time is not over, and what the system throws.
+    /// The same with a system that reports every episode, each of which is kept: AskTell, asked and told by
+    /// this loop. What was told stays told: killed anywhere, a system with seeds leads to the same bytes.
+    /// Throws InvalidArgument if somebody else has an experiment of this run and its time is not over, and
+    /// what the system throws.
     ExploredRun explore(System& system, const RunGoal& goal, const RunWatch& watch = {});
     /// The same with the problem's own system, simulated. Throws InvalidArgument if it is not known.
     ExploredRun explore(const RunGoal& goal, const RunWatch& watch = {});
@@ -172,7 +173,7 @@ private:
 struct LearnedRun {
     Run run;
     Knowledge knowledge;
-    RunResult result;  ///< as it was stored
+    RunResult result;                     ///< as it was stored
     std::vector<std::string> known = {};  ///< logs that it had already
 };
 

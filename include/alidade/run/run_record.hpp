@@ -77,7 +77,8 @@ enum class Access {
     read,
     /// The one writer, for as long as the store lives.
     write,
-    /// One of several who ask and tell: every change is a transaction of its own. Waits for others, half a minute at most,
+    /// One of several who ask and tell: every change is a transaction of its own. Waits for others, half a
+    /// minute at most,
     /// the one writer among them.
     share,
 };

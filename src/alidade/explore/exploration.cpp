@@ -246,8 +246,8 @@ void Exploration::restore(const Snapshot& memory, Counts counts) {
     contradiction_.reset();
     if (!memory.numbers.contains("best_bound")) return;
     scheduled_.made = true;
-    // Its knowledge is computed from the evidence where it is asked for, so that no stored set is believed. The
-    // bound is the one that the run had, since later ones are compared with it.
+    // Its knowledge is computed from the evidence where it is asked for, so that no stored set is believed.
+    // The bound is the one that the run had, since later ones are compared with it.
     scheduled_.evidence = memory.part("best.");
     scheduled_.bound = memory.numbers.at("best_bound").at(0);
     certified_at_ = memory.integers.at("certified_at").at(0);

@@ -141,8 +141,7 @@ void read_row(std::span<const std::int64_t> row, std::string_view name, const st
 void take_arrays(const detail::NpzArrays& arrays, const std::string& file, const Placed& each) {
     for (const auto& item : arrays)
         expects(item.first == "states" || item.first == "actions" || item.first == "count" ||
-                    item.first == "id" || item.first == "rewards" ||
-                    item.first == "experiment",
+                    item.first == "id" || item.first == "rewards" || item.first == "experiment",
                 "{}: unknown array '{}' (known: states, actions, count, id, rewards, experiment); leave it "
                 "out or rename it",
                 file, item.first);
@@ -192,10 +191,9 @@ std::int64_t episodes_since(std::int64_t before, const std::filesystem::path& pa
 void validate(const LoggedEpisode& episode, const Shape& shape, const StartLaw& start) {
     expects(episode.times >= 1, "an episode that was seen {} times; must be at least 1", episode.times);
     if (episode.states.empty() || episode.states[0] < 0 || episode.states[0] >= shape.states) return;
-    expects(std::ranges::any_of(start.atoms(),
-                                [&](const auto& atom) {
-                                    return atom.first == episode.states[0] && atom.second > 0;
-                                }),
+    expects(std::ranges::any_of(
+                start.atoms(),
+                [&](const auto& atom) { return atom.first == episode.states[0] && atom.second > 0; }),
             "the episode starts in state {}, where the problem's start law never starts", episode.states[0]);
 }
 
@@ -221,7 +219,8 @@ void visit_episodes(std::string_view bytes, const std::filesystem::path& path,
 std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts,
                            const EpisodeFileOptions& options) {
     const std::int64_t before = counts.episodes();
-    visit_episodes(path, options, [&](const LoggedEpisode& episode) { count_episode(episode, start, counts); });
+    visit_episodes(path, options,
+                   [&](const LoggedEpisode& episode) { count_episode(episode, start, counts); });
     return episodes_since(before, path, counts);
 }
 

@@ -202,9 +202,9 @@ Index NameTable::number(std::string_view name, std::string_view where) const {
     if (place != numbers_.end()) return place->second;
     std::vector<std::string> known;
     for (const auto& entry : numbers_) known.push_back(entry.first);
-    throw InvalidArgument(fmt::format("{}: there is no {} '{}'{}; must be a name of the problem's, or a number",
-                                      where, what_, name.substr(0, 40),
-                                      suggestion(std::string(name.substr(0, 40)), known)));
+    throw InvalidArgument(
+        fmt::format("{}: there is no {} '{}'{}; must be a name of the problem's, or a number", where, what_,
+                    name.substr(0, 40), suggestion(std::string(name.substr(0, 40)), known)));
 }
 
 Index NameTable::read(std::string_view text, Index count, std::string_view where) const {

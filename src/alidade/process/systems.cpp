@@ -26,8 +26,10 @@ const std::vector<SystemEntry>& systems() {
          "cmd:COMMAND: any program that answers one JSON object a line, in --workers processes; "
          "docs/own-system.md.",
          {}},
-        {"ask", "Somebody else runs them: alidade ask says what to try, alidade tell takes what happened.",
-         {flag_parameter("seeded", "its episodes are fixed by the seeds that ask names: a second answer must be equal")}},
+        {"ask",
+         "Somebody else runs them: alidade ask says what to try, alidade tell takes what happened.",
+         {flag_parameter(
+             "seeded", "its episodes are fixed by the seeds that ask names: a second answer must be equal")}},
     };
     return entries;
 }

@@ -19,8 +19,9 @@ std::optional<ExperimentAim> aim_of(const RewardFreeCertificate& certificate, co
     if (parts.empty()) return std::nullopt;
     auto chosen = parts.begin();
     if (policy.is_deterministic()) {
-        const auto served = std::ranges::find_if(
-            parts, [&](const Contribution& part) { return policy.action(part.step, part.state) == part.action; });
+        const auto served = std::ranges::find_if(parts, [&](const Contribution& part) {
+            return policy.action(part.step, part.state) == part.action;
+        });
         if (served != parts.end()) chosen = served;
     }
     return ExperimentAim{chosen->step, chosen->state, chosen->action, chosen->amount};
@@ -139,8 +140,8 @@ void ExperimentDesk::advance(const AskOptions& options) {
     }
 }
 
-/// Throws TurnTaken unless what was taken in is still all that there is to this deployment. An answer that came while the
-/// next one was planned belongs to it still: all of it is taken up at once.
+/// Throws TurnTaken unless what was taken in is still all that there is to this deployment. An answer that
+/// came while the next one was planned belongs to it still: all of it is taken up at once.
 void ExperimentDesk::require_turn(const sqlite::Database& database, const Intake& intake) const {
     const ledger::Settings now = ledger::read_settings(database);
     const auto present = ledger::deployment(database, now.deployment);

@@ -57,8 +57,8 @@ std::int64_t write_lines(const AskTell& experiments, const std::filesystem::path
         text += fmt::format(", \"id\": \"{}\", \"experiment\": {}, \"episode\": {}", id_of(stored),
                             stored.experiment, stored.number);
         if (stored.seed) text += fmt::format(", \"seed\": {}", *stored.seed);
-        text += fmt::format(", \"source\": {}, \"worker\": {}, \"told\": \"{}\"}}\n", json_text(stored.source),
-                            json_text(stored.worker), utc(stored.at));
+        text += fmt::format(", \"source\": {}, \"worker\": {}, \"told\": \"{}\"}}\n",
+                            json_text(stored.source), json_text(stored.worker), utc(stored.at));
         file.relieve();
         ++records;
     });
@@ -110,8 +110,10 @@ std::int64_t write_arrays(const AskTell& experiments, const Shape& shape, const 
         });
         file.end();
     };
-    steps("states", [](const LoggedEpisode& episode) -> const auto& { return episode.states; });
-    steps("actions", [](const LoggedEpisode& episode) -> const auto& { return episode.actions; });
+    steps(
+        "states", [](const LoggedEpisode& episode) -> const auto& { return episode.states; });
+    steps(
+        "actions", [](const LoggedEpisode& episode) -> const auto& { return episode.actions; });
     const auto column = [&](const char* name, const auto& value_of) {
         file.begin(name, "<i8", {records});
         experiments.visit([&](const StoredEpisode& stored) { file.push_integer(value_of(stored)); });

@@ -12,9 +12,10 @@
 #include "alidade/model/policy.hpp"
 #include "content_hash.hpp"
 
-// Episodes as bytes. An episode is a number of states n and flags, n*8 + 4*(seen more than once) + 2*(complete) + (has an
-// action for its last state), then its states, its actions, and, if it was seen more than once, how often; every number
-// in groups of seven bits, the lowest first, with the eighth bit where more follow.
+// Episodes as bytes. An episode is a number of states n and flags, n*8 + 4*(seen more than once) +
+// 2*(complete) + (has an action for its last state), then its states, its actions, and, if it was seen more
+// than once, how often; every number in groups of seven bits, the lowest first, with the eighth bit where
+// more follow.
 namespace alidade::detail {
 
 void append_episode(const LoggedEpisode& episode, std::string& bytes);
@@ -31,14 +32,15 @@ private:
     std::span<const std::byte> bytes_;
 };
 
-/// Episodes on their way into a run: in pieces, on disk if they are many, and with what is to be known of them before.
+/// Episodes on their way into a run: in pieces, on disk if they are many, and with what is to be known of
+/// them before.
 class EpisodeSpool {
 public:
     /// A temporary file, if one is needed, lies in `folder`.
     explicit EpisodeSpool(const std::filesystem::path& folder) : spool_(folder / "episodes") {}
 
     void add(const LoggedEpisode& episode);
-    std::int64_t episodes() const noexcept { return episodes_; }        ///< counted as often as they were seen
+    std::int64_t episodes() const noexcept { return episodes_; }  ///< counted as often as they were seen
     std::int64_t transitions() const noexcept { return transitions_; }
     std::int64_t broken_off() const noexcept { return broken_off_; }
     /// Of all episodes, in order. `finish` first.

@@ -93,10 +93,10 @@ Asked ExperimentDesk::ask(const AskOptions& options) {
 std::optional<Asked> ExperimentDesk::hand_out(sqlite::Database& database, const AskOptions& options) const {
     const ledger::Settings settings = ledger::read_settings(database);
     if (settings.deployment == 0) return std::nullopt;
-    const auto row = ledger::deployment(database, settings.deployment);
-    if (row->episodes == 0) {
+    const ledger::DeploymentRow row = ledger::known_deployment(database, settings.deployment);
+    if (row.episodes == 0) {
         // The end, unless there is a new goal, or there are new data.
-        AskGoal reached = row->goal;
+        AskGoal reached = row.goal;
         reached.seeded = settings.goal.seeded;
         if (!(reached == settings.goal) || !ledger::untaken(database).empty()) return std::nullopt;
         return Asked{.experiments = {}, .ended = settings.ended};
@@ -157,10 +157,9 @@ Experiment ExperimentDesk::complete(const sqlite::Database& database, const Expe
     experiment.first_episode = record.first_episode;
     experiment.episodes = record.episodes;
     experiment.told = record.told;
-    for (const ToldPart& part : record.parts)
-        experiment.parts = std::max(experiment.parts, part.part + 1);
+    for (const ToldPart& part : record.parts) experiment.parts = std::max(experiment.parts, part.part + 1);
     if (seeded) experiment.seed = store_->options().seed;
-    experiment.aim = ledger::deployment(database, record.deployment)->aim;
+    experiment.aim = ledger::known_deployment(database, record.deployment).aim;
     experiment.policy =
         std::make_shared<const Policy>(ledger::policy(database, record.deployment, problem().shape()));
     experiment.due = record.due;
@@ -173,7 +172,8 @@ Experiment ExperimentDesk::experiment(std::int64_t id) const {
         require_ledger(database);
         const auto record = ledger::experiment(database, id);
         expects(record.has_value(), "there is no experiment {} in this run", id);
-        expects(record->kind == ExperimentKind::asked, "experiment {} has no policy: nobody asked for it", id);
+        expects(record->kind == ExperimentKind::asked, "experiment {} has no policy: nobody asked for it",
+                id);
         found = complete(database, *record, ledger::read_settings(database).goal.seeded);
     });
     return found;
@@ -254,7 +254,7 @@ Told ExperimentDesk::tell(std::int64_t id, const EpisodeSource& episodes, const 
         }
         expects(count > 0 || record->state != ExperimentState::told,
                 "experiment {} is told already, so it did not fail", id);
-        part.aside = late_is_aside && ledger::deployment(database, record->deployment)->taken;
+        part.aside = late_is_aside && ledger::known_deployment(database, record->deployment).taken;
         told.aside = part.aside;
         if (count > 0) ledger::add_part(database, id, part, answer.spool);
         expects(ledger::count_told(database, id, count, options.whole, options.failed),
@@ -263,10 +263,11 @@ Told ExperimentDesk::tell(std::int64_t id, const EpisodeSource& episodes, const 
                 count, id, record->episodes, record->told);
         if (answer.found) write_contradiction(database, *answer.found);
     });
-    expects(different.empty(),
-            "experiment {} was told before, and not the same (digest {}, now {}); the first answer stays, and "
-            "this one is only noted",
-            id, different, part.digest);
+    expects(
+        different.empty(),
+        "experiment {} was told before, and not the same (digest {}, now {}); the first answer stays, and "
+        "this one is only noted",
+        id, different, part.digest);
     return told;
 }
 

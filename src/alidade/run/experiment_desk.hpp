@@ -15,9 +15,10 @@ namespace alidade::detail {
 
 /// Gives out experiments and takes in what they showed; what AskTell does.
 ///
-/// A deployment is one policy for a number of episodes, cut into chunks, each of which is an experiment, or several
-/// where one is late. It ends when every chunk is told, or has failed; only then the explorer takes up its episodes, all
-/// at once, so that nothing depends on which of them was quick. Then the next one is planned.
+/// A deployment is one policy for a number of episodes, cut into chunks, each of which is an experiment, or
+/// several where one is late. It ends when every chunk is told, or has failed; only then the explorer takes
+/// up its episodes, all at once, so that nothing depends on which of them was quick. Then the next one is
+/// planned.
 class ExperimentDesk {
 public:
     explicit ExperimentDesk(std::shared_ptr<RunStore> store);
@@ -42,7 +43,8 @@ private:
     struct Answer;
 
     const Problem& problem() const { return store_->problem(); }
-    /// From a chunk that nobody has, or that has been away for too long, to an experiment; none if all is closed.
+    /// From a chunk that nobody has, or that has been away for too long, to an experiment; none if all is
+    /// closed.
     std::optional<Asked> hand_out(sqlite::Database& database, const AskOptions& options) const;
     std::optional<Experiment> lend(sqlite::Database& database, const ledger::Attempt& last, bool seeded,
                                    const AskOptions& options) const;
@@ -52,7 +54,8 @@ private:
     Intake take_in() const;
     void settle(const Intake& intake, Exploration& exploration, const std::optional<Deployment>& next,
                 const AskOptions& options);
-    void add_chunks(sqlite::Database& database, const ledger::DeploymentRow& row, const AskOptions& options) const;
+    void add_chunks(sqlite::Database& database, const ledger::DeploymentRow& row,
+                    const AskOptions& options) const;
     Answer read_answer(const EpisodeSource& episodes, const Policy* policy) const;
     void require_turn(const sqlite::Database& database, const Intake& intake) const;
     void count_part(const sqlite::Database& database, const ledger::UntakenPart& part, Counts& counts,
@@ -80,8 +83,8 @@ struct ForeignEpisodes {
 std::pair<std::int64_t, bool> add_foreign(sqlite::Database& database, const ForeignEpisodes& entry,
                                           EpisodeSpool& episodes);
 
-/// An exploration as it was before the run's first deployment, or as a checkpoint has it. Of a run that was only learned
-/// from logs there is no memory: what was counted is then in `unasked`, to be told.
+/// An exploration as it was before the run's first deployment, or as a checkpoint has it. Of a run that was
+/// only learned from logs there is no memory: what was counted is then in `unasked`, to be told.
 struct Beginning {
     Exploration exploration;
     Counts unasked;

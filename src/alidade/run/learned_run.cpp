@@ -49,7 +49,12 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     asked.delta = delta;
     const bool goes_on = exists(folder) && !options.replace;
     std::optional<Run> run;
-    if (goes_on) run = open(folder);
+    if (goes_on) {
+        run = open(folder);
+        expects(run->problem_hash() == alidade::problem_hash(problem), "{}: the run is of another problem",
+                folder.string());
+        asked = run->options();
+    }
     const auto before = run ? run->checkpoint() : std::nullopt;
     expects(!before || before->memory == Snapshot{},
             "{}: the run was explored; logs are told to it as episodes that nobody asked for",

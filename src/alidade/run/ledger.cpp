@@ -52,7 +52,8 @@ void create(Database& database, const Settings& settings, const std::optional<Sn
         "attempt INTEGER, first_episode INTEGER, wanted INTEGER, told INTEGER, state TEXT, reason TEXT, "
         "asked INTEGER, due INTEGER, worker TEXT);"
         "CREATE INDEX experiments_of ON experiments (deployment);"
-        "CREATE TABLE parts (experiment INTEGER, part INTEGER, episodes INTEGER, broken_off INTEGER, digest TEXT, source TEXT, "
+        "CREATE TABLE parts (experiment INTEGER, part INTEGER, episodes INTEGER, broken_off INTEGER, digest "
+        "TEXT, source TEXT, "
         "worker TEXT, told INTEGER, taken INTEGER, aside INTEGER, PRIMARY KEY (experiment, part));"
         "CREATE INDEX parts_taken ON parts (taken);"
         "CREATE TABLE episodes (experiment INTEGER, part INTEGER, piece INTEGER, records INTEGER, digest "
@@ -91,10 +92,11 @@ void add_deployment(Database& database, const DeploymentRow& row) {
 }
 
 std::int64_t add_experiment(Database& database, const ExperimentRecord& row, std::int64_t chunk) {
-    Statement insert(database,
-                     "INSERT INTO experiments (kind, deployment, chunk, attempt, first_episode, wanted, told, "
-                     "state, reason, asked, due, worker) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '', ?, ?, ?) "
-                     "RETURNING id");
+    Statement insert(
+        database,
+        "INSERT INTO experiments (kind, deployment, chunk, attempt, first_episode, wanted, told, "
+        "state, reason, asked, due, worker) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '', ?, ?, ?) "
+        "RETURNING id");
     const std::string kind = to_string(row.kind), state = to_string(row.state);
     insert.bind(1, std::string_view(kind));
     insert.bind(2, row.deployment);
@@ -160,10 +162,11 @@ bool add_part(Database& database, std::int64_t experiment, const ToldPart& part,
 
 bool count_told(Database& database, std::int64_t id, std::int64_t episodes, bool close,
                 const std::string& failed) {
-    Statement update(database,
-                     "UPDATE experiments SET told = told + ?1, reason = CASE WHEN ?4 = '' THEN reason ELSE ?4 "
-                     "END, state = CASE WHEN told + ?1 = wanted THEN 'told' WHEN ?4 <> '' THEN 'failed' WHEN "
-                     "?3 THEN 'told' ELSE state END WHERE id = ?2 AND told + ?1 <= wanted");
+    Statement update(
+        database,
+        "UPDATE experiments SET told = told + ?1, reason = CASE WHEN ?4 = '' THEN reason ELSE ?4 "
+        "END, state = CASE WHEN told + ?1 = wanted THEN 'told' WHEN ?4 <> '' THEN 'failed' WHEN "
+        "?3 THEN 'told' ELSE state END WHERE id = ?2 AND told + ?1 <= wanted");
     update.bind(1, episodes);
     update.bind(2, id);
     update.bind(3, std::int64_t{close ? 1 : 0});

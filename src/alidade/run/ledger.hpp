@@ -13,28 +13,30 @@
 #include "episode_record.hpp"
 #include "sqlite.hpp"
 
-// The ledger: who was given which experiment, and every episode that was told. Runs that only simulate have none; with it
-// a run is of format 3. Its tables are, beside those of run_tables.hpp,
+// The ledger: who was given which experiment, and every episode that was told. Runs that only simulate have
+// none; with it a run is of format 3. Its tables are, beside those of run_tables.hpp,
 //
-//   asking(key, value)          goal, whether the system has seeds, the present deployment, the next episode's number
-//   deployments(number, first_episode, episodes, policy, target, budget, despite, step, state, action, share, asked, taken)
-//                               policy: bytes, or none if it is the one of the deployment before; a deployment of no
-//                               episodes is an end: the goal was reached
-//   experiments(id, kind, deployment, chunk, attempt, first_episode, wanted, told, state, reason, asked, due, worker)
-//   parts(experiment, part, episodes, broken_off, digest, source, worker, told, taken, aside)
+//   asking(key, value)          goal, whether the system has seeds, the present deployment, the next
+//   episode's number deployments(number, first_episode, episodes, policy, target, budget, despite, step,
+//   state, action, share, asked, taken)
+//                               policy: bytes, or none if it is the one of the deployment before; a
+//                               deployment of no episodes is an end: the goal was reached
+//   experiments(id, kind, deployment, chunk, attempt, first_episode, wanted, told, state, reason, asked, due,
+//   worker) parts(experiment, part, episodes, broken_off, digest, source, worker, told, taken, aside)
 //   episodes(experiment, part, piece, records, digest, data)    see episode_record.hpp
 //   late(experiment, part, digest, same, worker, told)          answers that came again
 //   carried(name, kind, part, data)                             what the run knew before it had a ledger
 //
-// Times are Unix seconds. Nothing that is counted depends on them, nor on workers: leases may be given out too early or
-// too late, and no more.
+// Times are Unix seconds. Nothing that is counted depends on them, nor on workers: leases may be given out
+// too early or too late, and no more.
 namespace alidade::detail::ledger {
 
 struct Settings {
     AskGoal goal;
-    std::int64_t deployment = 0;    ///< the present one; 0: none yet
-    std::int64_t next_episode = 0;  ///< number of the next episode that will be asked for; none is given twice
-    std::string ended;              ///< why the present deployment is an end; else empty
+    std::int64_t deployment = 0;  ///< the present one; 0: none yet
+    std::int64_t next_episode =
+        0;              ///< number of the next episode that will be asked for; none is given twice
+    std::string ended;  ///< why the present deployment is an end; else empty
 };
 
 /// A row of `deployments`.
@@ -65,11 +67,13 @@ void add_deployment(sqlite::Database& database, const DeploymentRow& row);
 /// Adds an experiment and returns its number.
 std::int64_t add_experiment(sqlite::Database& database, const ExperimentRecord& row, std::int64_t chunk);
 /// Gives an experiment to a worker.
-void lend(sqlite::Database& database, std::int64_t id, const std::string& worker, std::int64_t now, std::int64_t due);
+void lend(sqlite::Database& database, std::int64_t id, const std::string& worker, std::int64_t now,
+          std::int64_t due);
 /// Adds a part with its episodes unless it is there: whether it was not. `aside`: not to be counted.
-bool add_part(sqlite::Database& database, std::int64_t experiment, const ToldPart& part, EpisodeSpool& episodes);
-/// Counts the episodes of a part with its experiment and closes that if it is to be: one conditional update. Whether
-/// there was room for them.
+bool add_part(sqlite::Database& database, std::int64_t experiment, const ToldPart& part,
+              EpisodeSpool& episodes);
+/// Counts the episodes of a part with its experiment and closes that if it is to be: one conditional update.
+/// Whether there was room for them.
 bool count_told(sqlite::Database& database, std::int64_t id, std::int64_t episodes, bool close,
                 const std::string& failed);
 void add_late(sqlite::Database& database, std::int64_t id, const ToldPart& part, bool same);
@@ -84,6 +88,8 @@ bool exists(const sqlite::Database& database);
 Settings read_settings(const sqlite::Database& database);
 Snapshot read_carried(const sqlite::Database& database);
 std::optional<DeploymentRow> deployment(const sqlite::Database& database, std::int64_t number);
+/// The same of one that must be there.
+DeploymentRow known_deployment(const sqlite::Database& database, std::int64_t number);
 /// The policy of a deployment of some episodes.
 Policy policy(const sqlite::Database& database, std::int64_t deployment, const Shape& shape);
 std::optional<ExperimentRecord> experiment(const sqlite::Database& database, std::int64_t id);

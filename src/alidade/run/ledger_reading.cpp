@@ -37,15 +37,14 @@ constexpr std::string_view record_columns =
     "id, kind, deployment, attempt, first_episode, wanted, told, state, reason, asked, due, worker, chunk";
 
 ExperimentKind kind_from(std::string_view text) {
-    for (const ExperimentKind kind :
-         {ExperimentKind::asked, ExperimentKind::unasked, ExperimentKind::log})
+    for (const ExperimentKind kind : {ExperimentKind::asked, ExperimentKind::unasked, ExperimentKind::log})
         if (to_string(kind) == text) return kind;
     broken_ledger("a kind that is not known");
 }
 
 ExperimentState state_from(std::string_view text) {
-    for (const ExperimentState state : {ExperimentState::waiting, ExperimentState::open,
-                                        ExperimentState::told, ExperimentState::failed})
+    for (const ExperimentState state :
+         {ExperimentState::waiting, ExperimentState::open, ExperimentState::told, ExperimentState::failed})
         if (to_string(state) == text) return state;
     broken_ledger("a state that is not known");
 }
@@ -67,7 +66,8 @@ ExperimentRecord record_from(const Statement& row) {
     return record;
 }
 
-constexpr std::string_view part_columns = "part, episodes, broken_off, digest, source, worker, told, taken, aside";
+constexpr std::string_view part_columns =
+    "part, episodes, broken_off, digest, source, worker, told, taken, aside";
 
 ToldPart part_from(const Statement& row) {
     ToldPart part;
@@ -102,6 +102,14 @@ std::vector<UntakenPart> parts_where(const Database& database, const std::string
     std::vector<UntakenPart> parts;
     while (select.step()) parts.push_back({select.integer(0), select.integer(1), select.integer(2)});
     return parts;
+}
+
+bool next_or_damaged(EpisodeBytes& bytes, LoggedEpisode& episode) {
+    try {
+        return bytes.next(episode);
+    } catch (const InvalidArgument& error) {
+        run_tables::damaged("episodes", error.what());
+    }
 }
 
 }  // namespace
@@ -147,10 +155,17 @@ std::optional<DeploymentRow> deployment(const Database& database, std::int64_t n
     return row;
 }
 
+DeploymentRow known_deployment(const Database& database, std::int64_t number) {
+    auto row = deployment(database, number);
+    if (!row) run_tables::damaged("deployments", fmt::format("number {} is missing", number));
+    return std::move(*row);
+}
+
 Policy policy(const Database& database, std::int64_t deployment, const Shape& shape) {
-    Statement select(database,
-                     "SELECT policy FROM deployments WHERE number <= ? AND policy IS NOT NULL ORDER BY number "
-                     "DESC LIMIT 1");
+    Statement select(
+        database,
+        "SELECT policy FROM deployments WHERE number <= ? AND policy IS NOT NULL ORDER BY number "
+        "DESC LIMIT 1");
     select.bind(1, deployment);
     if (!select.step()) run_tables::damaged("deployments", "a policy is missing");
     try {
@@ -231,7 +246,7 @@ void visit_part(const Database& database, std::int64_t experiment, std::int64_t 
         if (std::bit_cast<std::int64_t>(digest.value()) != select.integer(2))
             run_tables::damaged("episodes", "its rows are not those that were written");
         EpisodeBytes bytes(select.blob(3));
-        while (bytes.next(episode)) each(episode);
+        while (next_or_damaged(bytes, episode)) each(episode);
     }
 }
 

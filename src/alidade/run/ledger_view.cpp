@@ -33,7 +33,8 @@ void add_experiments(const std::vector<ExperimentRecord>& experiments, LedgerSta
         if (record.kind != ExperimentKind::asked) continue;
         if (record.state == ExperimentState::open) status.open.push_back(record);
         status.failed += record.state == ExperimentState::failed ? 1 : 0;
-        const bool given_up = record.state == ExperimentState::failed || record.state == ExperimentState::told;
+        const bool given_up =
+            record.state == ExperimentState::failed || record.state == ExperimentState::told;
         // An attempt whose deployment is over without it is missing as well.
         const bool late = record.state == ExperimentState::open && record.deployment < status.deployment;
         if (given_up || late) status.missing += record.episodes - record.told;

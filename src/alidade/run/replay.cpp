@@ -43,7 +43,8 @@ Replay ExperimentDesk::replay(Threads threads) const {
         const Counts none(problem().shared_successors(), problem().shape().horizon);
         Counts unasked = begun.unasked;
         for (std::int64_t number = 0; number <= settings.deployment; ++number) {
-            const auto row = ledger::deployment(database, number);
+            std::optional<ledger::DeploymentRow> row;
+            if (number > 0) row = ledger::known_deployment(database, number);
             if (row) {
                 std::optional<Deployment> next;
                 try {
@@ -82,7 +83,8 @@ Replay ExperimentDesk::replay(Threads threads) const {
         }
         if (!(counts == stored->counts)) replay.differences.emplace_back("counts");
         if (settings.deployment == 0) {
-            if (const auto result = store_->result_in(database); result && !(result->evidence == likelihood_evidence(counts)))
+            if (const auto result = store_->result_in(database);
+                result && !(result->evidence == likelihood_evidence(counts)))
                 replay.differences.emplace_back("evidence");
             return;
         }

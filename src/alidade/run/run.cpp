@@ -168,7 +168,8 @@ std::optional<RunResult> Run::result() const {
 
 bool Run::keeps_episodes() const {
     bool kept = false;
-    store_->inspect([&](const detail::sqlite::Database& database) { kept = detail::ledger::exists(database); });
+    store_->inspect(
+        [&](const detail::sqlite::Database& database) { kept = detail::ledger::exists(database); });
     return kept;
 }
 

@@ -148,11 +148,11 @@ sqlite::Error as_error(const std::error_code& failure) {
 struct RunStore::Connection {
     fs::path folder;
     std::optional<Identity> identity;
-    std::vector<std::int64_t> mark;    // of the identity, for readers
-    std::optional<FolderLock> lock;    // of the writer; outlives its database
+    std::vector<std::int64_t> mark;            // of the identity, for readers
+    std::optional<FolderLock> lock;            // of the writer; outlives its database
     mutable std::optional<Database> database;  // the writer's; readers take an image for each call
-    run_tables::Written written;       // what the writer has put into it
-    bool shared = false;               // others write, too
+    run_tables::Written written;               // what the writer has put into it
+    bool shared = false;                       // others write, too
 
     fs::path file() const { return file_in(folder); }
 

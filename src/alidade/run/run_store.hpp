@@ -62,16 +62,16 @@ public:
     /// The same with more in the same transaction: `more` comes first, and if it throws nothing is saved.
     void save(const RunCheckpoint& checkpoint, const RunResult* result,
               const std::function<void(sqlite::Database&)>& more);
-    /// All that `work` writes, on disk when this returns, or nothing. Throws InvalidArgument if the store was opened to
-    /// read.
+    /// All that `work` writes, on disk when this returns, or nothing. Throws InvalidArgument if the store was
+    /// opened to read.
     void transact(const std::function<void(sqlite::Database&)>& work);
     /// Reads one state of the run.
     void inspect(const std::function<void(const sqlite::Database&)>& work) const;
     /// The same of a state that is being inspected.
     std::optional<RunCheckpoint> checkpoint_in(const sqlite::Database& database) const;
     std::optional<RunResult> result_in(const sqlite::Database& database) const;
-    /// From now on what is saved outlives a failure of power, too, not only that of the process: for episodes that
-    /// cannot be had again.
+    /// From now on what is saved outlives a failure of power, too, not only that of the process: for episodes
+    /// that cannot be had again.
     void synchronise();
     /// Whether it may be changed.
     bool writable() const noexcept;

@@ -35,13 +35,12 @@ public:
 
     void store() {
         if (held_.empty()) return;
-        desk_.tell(
-            experiment_.id,
-            [&](const std::function<void(const LoggedEpisode&)>& each) {
-                for (const SystemEpisode& episode : held_)
-                    each({episode.states, episode.actions, 1, episode.complete});
-            },
-            {.part = part_, .whole = false, .worker = loop_worker, .source = "system"});
+        desk_.tell(experiment_.id,
+                   [&](const std::function<void(const LoggedEpisode&)>& each) {
+                       for (const SystemEpisode& episode : held_)
+                           each({episode.states, episode.actions, 1, episode.complete});
+                   },
+                   {.part = part_, .whole = false, .worker = loop_worker, .source = "system"});
         ++part_;
         held_.clear();
         stored_ = std::chrono::steady_clock::now();
@@ -80,10 +79,9 @@ std::int64_t episodes_known(const detail::RunStore& store, const LedgerStatus& s
 ExploredRun end_of(detail::RunStore& store, Exploration& exploration, const RunGoal& goal,
                    const Timings& spent) {
     const auto before = store.result();
-    const Stopped stopped =
-        exploration.conclude({.episodes = goal.episodes,
-                              .target = goal.target,
-                              .despite_contradiction = goal.despite_contradiction});
+    const Stopped stopped = exploration.conclude({.episodes = goal.episodes,
+                                                  .target = goal.target,
+                                                  .despite_contradiction = goal.despite_contradiction});
     RunResult result = detail::result_of(exploration, stopped, before ? before->timings : Timings{});
     result.timings.simulate += spent.simulate;
     result.timings.total += spent.total;
@@ -119,8 +117,8 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
     if (keeps_episodes()) {
         // Others, too, have run experiments of it: the weaker promise holds for all.
         seeded = desk.goal().seeded;
-        expects(!seeded || system.seeded(), "{}: the run's episodes are fixed by seeds, and this system has none",
-                folder().string());
+        expects(!seeded || system.seeded(),
+                "{}: the run's episodes are fixed by seeds, and this system has none", folder().string());
     }
     desk.prepare({.episodes = goal.episodes, .target = goal.target, .seeded = seeded});
     if (const std::int64_t known = episodes_known(*store_, desk.status()); watch.resumed && known > 0)
@@ -154,11 +152,11 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
         const Exploration& exploration = desk.exploration(goal.threads);
         const auto horizon = static_cast<double>(problem().shape().horizon);
         if (watch.observe && !interrupted)
-            watch.observe({exploration.explorer().episodes() + asked.experiments.front().episodes,
-                           exploration.explorer().replans(),
-                           exploration.trace().empty() ? horizon
-                                                       : std::min(exploration.trace().back().bound, horizon),
-                           seconds()});
+            watch.observe(
+                {exploration.explorer().episodes() + asked.experiments.front().episodes,
+                 exploration.explorer().replans(),
+                 exploration.trace().empty() ? horizon : std::min(exploration.trace().back().bound, horizon),
+                 seconds()});
     }
     stored(true);
     return end_of(*store_, desk.exploration(goal.threads), goal,
