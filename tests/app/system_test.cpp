@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
+#include <tuple>
 
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/run/run.hpp"
@@ -186,6 +187,62 @@ TEST_F(Systems, CtrlCStopsItCleanly) {
         EXPECT_EQ(Run::open(path("run"), Access::read).checkpoint()->counts.episodes(), done);
         const Outcome more = explore_with(plant(), "run", {}, done + 100);
         EXPECT_EQ(more.code, 0) << more.err;
+    }
+}
+
+/// A problem of base models that are given by their rows, (next, probability) for each state and action.
+using Rows = std::vector<std::vector<std::pair<std::int32_t, double>>>;
+
+void save_problem_of(const std::vector<Rows>& models, Index states, Index horizon,
+                     const std::filesystem::path& folder) {
+    std::vector<BaseKernel> kernels;
+    for (const Rows& rows : models) {
+        BaseKernel kernel{.rows = std::ssize(rows), .columns = states, .offsets = {0}};
+        for (const auto& row : rows) {
+            for (const auto& [target, probability] : row) {
+                kernel.targets.push_back(target);
+                kernel.probabilities.push_back(probability);
+            }
+            kernel.offsets.push_back(std::ssize(kernel.targets));
+        }
+        kernels.push_back(std::move(kernel));
+    }
+    ProblemDescription parts{.name = "rows", .horizon = horizon, .homogeneous = true};
+    parts.features = std::make_shared<const FeatureMap>(
+        FeatureMap::from_base_kernels(states, std::ssize(models.front()) / states, kernels));
+    save_problem(Problem(parts), folder);
+}
+
+Rows lamp(double works) {
+    return {{{0, 1}}, {{0, 1 - works}, {1, works}}, {{1, 1}}, {{0, works}, {1, 1 - works}}};
+}
+
+Rows machine(double wears, double repaired) {
+    return {{{0, 1 - wears}, {1, wears}},       {{0, 1}}, {{1, 1 - wears}, {2, wears}},
+            {{0, repaired}, {1, 1 - repaired}}, {{2, 1}}, {{0, repaired}, {2, 1 - repaired}}};
+}
+
+/// The systems of examples/systems, and the first program of docs/own-system.md, as they stand there.
+TEST_F(Systems, TheExamplesAndTheTwentyLinesOfThePageCanBeExplored) {
+    const std::string page = text_of(std::filesystem::path(ALIDADE_SOURCE) / "docs/own-system.md");
+    const std::size_t begin = page.find("```python\n") + 10, end = page.find("```", begin);
+    write_text(path("machine.py"), page.substr(begin, end - begin));
+    save_problem_of({machine(0.1, 0.85), machine(0.5, 0.95)}, 3, 6, path("machine"));
+    save_problem_of({lamp(0.5), lamp(0.9)}, 2, 5, path("lamp"));
+    ASSERT_EQ(run({"problem", "make", "builtin:riverswim?variant=halves", "-o", "river"}).code, 0);
+    const std::string examples = std::string(ALIDADE_SOURCE) + "/examples/systems/";
+    std::vector<std::tuple<std::string, std::string, std::string>> all{
+        {"machine", "cmd:python3 machine.py", "500"},
+        {"river", "cmd:python3 " + examples + "river.py", "1000"},
+        {"lamp", "cmd:sh " + examples + "coin.sh", "40"}};
+    if (std::filesystem::exists(ALIDADE_WALK))  // where the examples are built
+        all.emplace_back("chain", std::string("cmd:") + ALIDADE_WALK + " 5 4", "1000");
+    for (const auto& [problem, system, episodes] : all) {
+        const Outcome explored = run({"explore", problem, "-o", problem + "-run", "--system", system,
+                                      "--workers", "2", "--episodes", episodes, "--json"});
+        EXPECT_EQ(explored.code, 0) << system << explored.err;
+        EXPECT_EQ(explored.object()["broken_off"], 0) << system;
+        EXPECT_EQ(explored.object()["restarts"], 0) << system;
     }
 }
 
