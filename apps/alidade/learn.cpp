@@ -91,9 +91,12 @@ bool adds_to_run(const LearnArguments& given, const Problem& problem, double del
             context);
     const auto result = run.result();
     const auto checkpoint = run.checkpoint();
-    const bool of_logs = !checkpoint || (result && result->stopped == stopped_at_logs);
+    // One that was killed before it had stored anything is like one that learn has just made.
+    const bool of_logs = (result && result->stopped == stopped_at_logs) ||
+                         (!checkpoint && !run.keeps_episodes() &&
+                          run.options().algorithm == offline_algorithm(task_of(problem)));
     if (!of_logs && !given.same_system)
-        throw UserError("the folder holds a run that was explored",
+        throw UserError("the folder holds a run that is explored",
                         {context.where, context.why,
                          context.fix + "; or, if the logs are of the system that was explored, say so with "
                                        "--same-system"});
@@ -133,6 +136,14 @@ void require_different_files(const std::vector<std::string>& files) {
                      "name the log once; episodes that really happened twice belong in one file, with "
                      "\"count\""});
         }
+}
+
+/// Whether what the run knows is from logs, and logs are all that it is for so far.
+bool holds_logs_alone(const std::string& folder) {
+    const Run run = open_run(folder);
+    const auto checkpoint = run.checkpoint();
+    if (!checkpoint) return !run.keeps_episodes();
+    return checkpoint->memory == Snapshot{};
 }
 
 /// Makes words of what is wrong with a log.
@@ -272,8 +283,7 @@ int learn(const LearnArguments& given, const Console& console) {
     const double delta = delta_of(given.delta, problem);
     const bool goes_on = adds_to_run(given, problem, delta);
     require_different_files(given.files);
-    const bool told = goes_on && open_run(given.folder).checkpoint() &&
-                      open_run(given.folder).checkpoint()->memory != Snapshot{};
+    const bool told = goes_on && !holds_logs_alone(given.folder);
     Learned learned{told ? tell_logs(given, problem, console) : learn_from(given, problem, delta)};
     Run& run = learned.learned.run;
     const auto checkpoint = run.checkpoint();

@@ -110,6 +110,22 @@ TEST_F(Asking, WhatCannotBeIsRefusedInFourParts) {
     EXPECT_EQ(run({"status", "run", "--json"}).object().at("failed"), 1);
 }
 
+TEST_F(Asking, LogsMayComeFirst) {
+    prepare("run");
+    write_text(path("log.jsonl"), R"({"states": [0, 1], "actions": [1], "count": 40})"
+                                  "\n");
+    const Words words{"learn", "river", "--episodes", "log.jsonl", "-o", "run", "--fit-level", "0"};
+    expect_refused(words, "a run that is explored");
+    Words claimed = words;
+    claimed.emplace_back("--same-system");
+    EXPECT_EQ(run(claimed).code, 0);
+    // Of 40 episodes more than one is a tenth.
+    const json asked = run({"ask", "run", "--chunk", "10", "--json"}).object();
+    EXPECT_EQ(asked.at("experiments").size(), 4U);
+    EXPECT_EQ(run({"status", "run", "--json"}).object().at("episodes").at("taken_up"), 40);
+    EXPECT_EQ(run({"replay", "run"}).code, 0);
+}
+
 TEST_F(Asking, ATransitionThatNobodyCanMakeIsKeptAndSaid) {
     prepare("run");
     run({"ask", "run"});

@@ -49,9 +49,8 @@ Beginning begin_exploration(const Problem& problem, const RunOptions& options, T
     return beginning;
 }
 
-void ExperimentDesk::count_part(const sqlite::Database& database, const ledger::UntakenPart& part,
-                                Counts& counts, std::int64_t before,
-                                std::optional<RunContradiction>& found) const {
+void count_part(const sqlite::Database& database, const ledger::UntakenPart& part, Counts& counts,
+                std::int64_t before, std::optional<RunContradiction>& found) {
     ledger::visit_part(database, part.experiment, part.part, [&](const LoggedEpisode& episode) {
         try {
             counts.add(episode.states, episode.actions, episode.times);

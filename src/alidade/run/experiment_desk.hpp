@@ -58,8 +58,6 @@ private:
                     const AskOptions& options) const;
     Answer read_answer(const EpisodeSource& episodes, const Policy* policy) const;
     void require_turn(const sqlite::Database& database, const Intake& intake) const;
-    void count_part(const sqlite::Database& database, const ledger::UntakenPart& part, Counts& counts,
-                    std::int64_t before, std::optional<RunContradiction>& found) const;
     std::string unasked_refusal() const;
     void require_ledger(const sqlite::Database& database) const;
 
@@ -68,6 +66,11 @@ private:
     std::optional<Exploration> exploration_;
     std::int64_t exploration_at_ = -1;  // that deployment
 };
+
+/// Counts the episodes of a part. One with a transition that no base model can produce counts as one without
+/// transitions, and the first such transition is `found`; `before`: episodes counted elsewhere.
+void count_part(const sqlite::Database& database, const ledger::UntakenPart& part, Counts& counts,
+                std::int64_t before, std::optional<RunContradiction>& found);
 
 /// What a run knew before it had a ledger, for a replay.
 std::optional<Snapshot> carried_from(const std::optional<RunCheckpoint>& checkpoint);

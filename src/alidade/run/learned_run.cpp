@@ -1,5 +1,6 @@
 #include <chrono>
 #include <ctime>
+#include <map>
 #include <utility>
 
 #include "../explore/likelihood_source.hpp"
@@ -36,6 +37,38 @@ std::filesystem::path room_for(const std::filesystem::path& folder) {
     return std::filesystem::is_directory(folder, ignored) ? folder : std::filesystem::temp_directory_path();
 }
 
+/// Whether the run has the episodes already.
+bool has_log(const detail::RunStore& store, const std::string& digest) {
+    bool found = false;
+    store.inspect([&](const detail::sqlite::Database& database) {
+        found = detail::ledger::exists(database) && detail::ledger::log_of_digest(database, digest);
+    });
+    return found;
+}
+
+/// What a run of logs is asked to do.
+RunOptions offline_options(const Problem& problem, double delta) {
+    RunOptions options;
+    options.algorithm = offline_algorithm(task_of(problem));
+    options.confidence.clear();  // the algorithm's own
+    options.delta = delta;
+    const ExplorerOptions spelled = canonical(explorer_options(options, 1), task_of(problem));
+    options.algorithm = spelled.algorithm;
+    options.confidence = spelled.confidence;
+    return options;
+}
+
+void require_of_logs(const Run& run, const Problem& problem) {
+    expects(run.problem_hash() == problem_hash(problem), "{}: the run is of another problem",
+            run.folder().string());
+    const auto before = run.checkpoint();
+    const RunOptions wanted = offline_options(problem, run.options().delta);
+    expects((!before || before->memory == Snapshot{}) && run.options().algorithm == wanted.algorithm &&
+                run.options().confidence == wanted.confidence,
+            "{}: the run is one that is explored; logs are told to it as episodes that nobody asked for",
+            run.folder().string());
+}
+
 }  // namespace
 
 LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
@@ -43,41 +76,25 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     const auto begin = std::chrono::steady_clock::now();
     std::vector<ReadLog> read;
     for (const EpisodeLog& log : logs) read.push_back(read_log(log, problem, room_for(folder)));
-    RunOptions asked;
-    asked.algorithm = offline_algorithm(task_of(problem));
-    asked.confidence.clear();  // the algorithm's own
-    asked.delta = delta;
-    const bool goes_on = exists(folder) && !options.replace;
+    RunOptions asked = offline_options(problem, delta);
     std::optional<Run> run;
-    if (goes_on) {
+    if (exists(folder) && !options.replace) {
         run = open(folder);
-        expects(run->problem_hash() == alidade::problem_hash(problem), "{}: the run is of another problem",
-                folder.string());
+        require_of_logs(*run, problem);
         asked = run->options();
     }
     const auto before = run ? run->checkpoint() : std::nullopt;
-    expects(!before || before->memory == Snapshot{},
-            "{}: the run was explored; logs are told to it as episodes that nobody asked for",
-            folder.string());
     // Which of them are new is known before anything is computed.
     Counts counts(problem.shared_successors(), problem.shape().horizon);
     if (before) counts += before->counts;
     std::vector<std::string> known;
-    std::vector<std::size_t> fresh;
+    std::map<std::string, std::size_t> fresh;  // by digest
     for (std::size_t i = 0; i < read.size(); ++i) {
-        bool seen = false;
-        if (run && run->keeps_episodes())
-            run->store_->inspect([&](const detail::sqlite::Database& database) {
-                seen = detail::ledger::log_of_digest(database, read[i].spool.digest()).has_value();
-            });
-        for (const std::size_t other : fresh)
-            seen = seen || read[other].spool.digest() == read[i].spool.digest();
-        if (seen) {
+        const std::string digest = read[i].spool.digest();
+        if ((run && has_log(*run->store_, digest)) || !fresh.emplace(digest, i).second)
             known.push_back(logs[i].name);
-        } else {
-            fresh.push_back(i);
+        else
             counts += read[i].counts;
-        }
     }
     Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.
@@ -89,18 +106,18 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
         if (options.replace) detail::RunStore::remove(folder);
         run = create(folder, problem, source, asked);
     }
-    if (!fresh.empty() || !before) {
-        run->store_->synchronise();
-        run->store_->save({{}, counts}, &result, [&](detail::sqlite::Database& database) {
-            if (!detail::ledger::exists(database))
-                detail::ledger::create(database, {}, detail::carried_from(before));
-            for (const std::size_t i : fresh)
-                detail::add_foreign(database,
-                                    {ExperimentKind::log, logs[i].name, options.worker,
-                                     static_cast<std::int64_t>(std::time(nullptr)), 0},
+    if (fresh.empty() && before) return {std::move(*run), std::move(knowledge), std::move(result), known};
+    run->store_->synchronise();
+    run->store_->save({{}, counts}, &result, [&](detail::sqlite::Database& database) {
+        if (!detail::ledger::exists(database))
+            detail::ledger::create(database, {}, detail::carried_from(before));
+        const auto now = static_cast<std::int64_t>(std::time(nullptr));
+        for (std::size_t i = 0; i < read.size(); ++i)
+            if (const auto place = fresh.find(read[i].spool.digest());
+                place != fresh.end() && place->second == i)
+                detail::add_foreign(database, {ExperimentKind::log, logs[i].name, options.worker, now, 0},
                                     read[i].spool);
-        });
-    }
+    });
     return {std::move(*run), std::move(knowledge), std::move(result), std::move(known)};
 }
 

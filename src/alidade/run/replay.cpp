@@ -28,72 +28,101 @@ std::optional<RunCheckpoint> carried_checkpoint(const Snapshot& carried, const P
     return checkpoint;
 }
 
+/// Goes through a run's deployments once more.
+class SecondTime {
+public:
+    SecondTime(const sqlite::Database& database, Beginning begun, std::int64_t last)
+        : database_(database),
+          exploration_(std::move(begun.exploration)),
+          unasked_(std::move(begun.unasked)),
+          last_(last) {}
+
+    /// Asks for a deployment as it was asked for; false if the data contradict the model now.
+    bool ask(const ledger::DeploymentRow& row) {
+        std::optional<Deployment> next;
+        try {
+            next = exploration_.ask({.episodes = row.goal.episodes,
+                                     .target = row.goal.target,
+                                     .despite_contradiction = row.despite});
+        } catch (const ModelContradiction&) {
+            found_.differences.push_back(fmt::format("deployment {}", row.number));
+            return false;
+        }
+        ++found_.deployments;
+        const Shape& shape = unasked_.shape();
+        if ((next ? next->episodes : 0) != row.episodes)
+            found_.differences.push_back(fmt::format("episodes of deployment {}", row.number));
+        else if (next && !(*next->policy == ledger::policy(database_, row.number, shape)))
+            found_.differences.push_back(fmt::format("policy of deployment {}", row.number));
+        return true;
+    }
+
+    /// Tells what was taken up after a deployment; `row` is none before the first.
+    void tell(const std::optional<ledger::DeploymentRow>& row) {
+        const Counts none(unasked_.shared_successors(), unasked_.shape().horizon);
+        const std::int64_t number = row ? row->number : 0;
+        Counts asked = none;
+        std::optional<RunContradiction> impossible;
+        for (const ledger::UntakenPart& part : ledger::taken(database_, number))
+            count_part(database_, part, row && part.deployment == number ? asked : unasked_,
+                       exploration_.explorer().episodes(), impossible);
+        if (row && row->episodes > 0) exploration_.tell(asked, impossible);
+        // Of a run of logs alone there is no exploration.
+        if (unasked_.episodes() == 0 || last_ == 0) return;
+        exploration_.tell_unasked(unasked_, impossible);
+        unasked_ = none;
+    }
+
+    Replay compare(const std::optional<RunCheckpoint>& stored, const std::optional<RunResult>& result) {
+        const Counts& counts = last_ > 0 ? exploration_.counts() : unasked_;
+        std::vector<std::string>& differences = found_.differences;
+        found_.episodes = counts.episodes();
+        if (!stored) {
+            if (counts.episodes() > 0) differences.emplace_back("checkpoint");
+            return found_;
+        }
+        if (!(counts == stored->counts)) differences.emplace_back("counts");
+        if (last_ == 0) {
+            if (result && !(result->evidence == likelihood_evidence(counts)))
+                differences.emplace_back("evidence");
+            return found_;
+        }
+        const Snapshot memory = exploration_.memory();
+        compare_arrays(stored->memory.numbers, memory.numbers, differences);
+        compare_arrays(stored->memory.integers, memory.integers, differences);
+        compare_arrays(stored->memory.bytes, memory.bytes, differences);
+        return found_;
+    }
+
+private:
+    const sqlite::Database& database_;
+    Exploration exploration_;
+    Counts unasked_;     // not told yet
+    std::int64_t last_;  // deployment; 0: none was made
+    Replay found_;
+};
+
 }  // namespace
 
 Replay ExperimentDesk::replay(Threads threads) const {
-    Replay replay;
+    Replay found;
     store_->inspect([&](const sqlite::Database& database) {
         require_ledger(database);
         ledger::check_episodes(database);
-        const ledger::Settings settings = ledger::read_settings(database);
-        const auto stored = store_->checkpoint_in(database);
-        Beginning begun = begin_exploration(problem(), store_->options(), threads,
-                                            carried_checkpoint(ledger::read_carried(database), problem()));
-        Exploration& exploration = begun.exploration;
-        const Counts none(problem().shared_successors(), problem().shape().horizon);
-        Counts unasked = begun.unasked;
-        for (std::int64_t number = 0; number <= settings.deployment; ++number) {
-            std::optional<ledger::DeploymentRow> row;
-            if (number > 0) row = ledger::known_deployment(database, number);
-            if (row) {
-                std::optional<Deployment> next;
-                try {
-                    next = exploration.ask({.episodes = row->goal.episodes,
-                                            .target = row->goal.target,
-                                            .despite_contradiction = row->despite});
-                } catch (const ModelContradiction&) {
-                    replay.differences.push_back(fmt::format("deployment {}", number));
-                    return;
-                }
-                ++replay.deployments;
-                if ((next ? next->episodes : 0) != row->episodes)
-                    replay.differences.push_back(fmt::format("episodes of deployment {}", number));
-                else if (next && !(*next->policy == ledger::policy(database, number, problem().shape())))
-                    replay.differences.push_back(fmt::format("policy of deployment {}", number));
-            }
-            if (row && !row->taken) continue;
-            Counts asked = none;
-            std::optional<RunContradiction> found;
-            for (const ledger::UntakenPart& part : ledger::taken(database, number)) {
-                const bool own = row && part.deployment == number;
-                count_part(database, part, own ? asked : unasked, exploration.explorer().episodes(), found);
-            }
-            if (row && row->episodes > 0) exploration.tell(asked, found);
-            // Before the first deployment there is nothing but what was learned, and that may stay as it is.
-            if (unasked.episodes() > 0 && settings.deployment > 0) {
-                exploration.tell_unasked(unasked, found);
-                unasked = none;
-            }
+        const std::int64_t last = ledger::read_settings(database).deployment;
+        SecondTime again(database,
+                         begin_exploration(problem(), store_->options(), threads,
+                                           carried_checkpoint(ledger::read_carried(database), problem())),
+                         last);
+        again.tell(std::nullopt);
+        for (std::int64_t number = 1; number <= last; ++number) {
+            const ledger::DeploymentRow row = ledger::known_deployment(database, number);
+            if (!again.ask(row)) break;
+            if (row.taken) again.tell(row);
         }
-        const Counts& counts = settings.deployment > 0 ? exploration.counts() : unasked;
-        replay.episodes = counts.episodes();
-        if (!stored) {
-            if (counts.episodes() > 0) replay.differences.emplace_back("checkpoint");
-            return;
-        }
-        if (!(counts == stored->counts)) replay.differences.emplace_back("counts");
-        if (settings.deployment == 0) {
-            if (const auto result = store_->result_in(database);
-                result && !(result->evidence == likelihood_evidence(counts)))
-                replay.differences.emplace_back("evidence");
-            return;
-        }
-        const Snapshot memory = exploration.memory();
-        compare_arrays(stored->memory.numbers, memory.numbers, replay.differences);
-        compare_arrays(stored->memory.integers, memory.integers, replay.differences);
-        compare_arrays(stored->memory.bytes, memory.bytes, replay.differences);
+        found = again.compare(store_->checkpoint_in(database), store_->result_in(database));
     });
-    return replay;
+    return found;
 }
 
 }  // namespace alidade::detail

@@ -97,30 +97,45 @@ ExploredRun end_of(detail::RunStore& store, Exploration& exploration, const RunG
             std::move(contradiction)};
 }
 
+/// Makes the run one that keeps its episodes, or goes on with one that does.
+void prepare(detail::ExperimentDesk& desk, const Run& run, const System& system, const RunGoal& goal) {
+    bool seeded = system.seeded();
+    if (run.keeps_episodes()) {
+        // Others, too, have run experiments of it: the weaker promise holds for all.
+        seeded = desk.goal().seeded;
+        expects(!seeded || system.seeded(),
+                "{}: the run's episodes are fixed by seeds, and this system has none", run.folder().string());
+    }
+    desk.prepare({.episodes = goal.episodes, .target = goal.target, .seeded = seeded});
+}
+
+void require_own_system(const Shape& system, const Shape& problem) {
+    expects(system == problem,
+            "the system has {} states, {} actions and horizon {}, the problem {}, {} and {}", system.states,
+            system.actions, system.horizon, problem.states, problem.actions, problem.horizon);
+}
+
+/// Where it stands after an experiment of so many episodes.
+Progress progress_of(const Exploration& exploration, std::int64_t episodes, double seconds) {
+    const auto horizon = static_cast<double>(exploration.counts().shape().horizon);
+    return {exploration.explorer().episodes() + episodes, exploration.explorer().replans(),
+            exploration.trace().empty() ? horizon : std::min(exploration.trace().back().bound, horizon),
+            seconds};
+}
+
 }  // namespace
 
 ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& watch) {
-    expects(system.shape() == problem().shape(),
-            "the system has {} states, {} actions and horizon {}, the problem {}, {} and {}",
-            system.shape().states, system.shape().actions, system.shape().horizon, problem().shape().states,
-            problem().shape().actions, problem().shape().horizon);
+    require_own_system(system.shape(), problem().shape());
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    if (const auto before = store_->checkpoint()) {
-        if (before->contradiction && !goal.despite_contradiction)
-            throw ModelContradiction(before->contradiction->what);
-    }
+    if (const auto before = store_->checkpoint();
+        before && before->contradiction && !goal.despite_contradiction)
+        throw ModelContradiction(before->contradiction->what);
     detail::ExperimentDesk desk(store_);
-    bool seeded = system.seeded();
-    if (keeps_episodes()) {
-        // Others, too, have run experiments of it: the weaker promise holds for all.
-        seeded = desk.goal().seeded;
-        expects(!seeded || system.seeded(),
-                "{}: the run's episodes are fixed by seeds, and this system has none", folder().string());
-    }
-    desk.prepare({.episodes = goal.episodes, .target = goal.target, .seeded = seeded});
+    prepare(desk, *this, system, goal);
     if (const std::int64_t known = episodes_known(*store_, desk.status()); watch.resumed && known > 0)
         watch.resumed(known);
     const AskOptions options{.experiments = 1,
@@ -149,14 +164,9 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
         const double from = seconds();
         run_experiment(system, desk, asked.experiments.front(), stop);
         system_seconds += seconds() - from;
-        const Exploration& exploration = desk.exploration(goal.threads);
-        const auto horizon = static_cast<double>(problem().shape().horizon);
         if (watch.observe && !interrupted)
             watch.observe(
-                {exploration.explorer().episodes() + asked.experiments.front().episodes,
-                 exploration.explorer().replans(),
-                 exploration.trace().empty() ? horizon : std::min(exploration.trace().back().bound, horizon),
-                 seconds()});
+                progress_of(desk.exploration(goal.threads), asked.experiments.front().episodes, seconds()));
     }
     stored(true);
     return end_of(*store_, desk.exploration(goal.threads), goal,
