@@ -147,14 +147,16 @@ TEST(ProblemFolder, TheCommandOfTheEnvironmentIsRead) {
 }
 
 TEST(ProblemFolder, WhoRunsTheSystemIsRead) {
-    const Folder folder(with("weights = \"truth.json\"",
-                             "weights = \"truth.json\"\nsystem = \"cmd:./plant\"\nworkers = 3\ntimeout = 0.5"));
+    const Folder folder(
+        with("weights = \"truth.json\"",
+             "weights = \"truth.json\"\nsystem = \"cmd:./plant\"\nworkers = 3\ntimeout = 0.5"));
     const ProblemSystem said = problem_system(folder.path().string());
     EXPECT_EQ(said.system, "cmd:./plant");
     EXPECT_EQ(said.workers, 3);
     EXPECT_EQ(said.timeout, 0.5);
     EXPECT_EQ(said.folder, std::filesystem::absolute(folder.path()));
-    EXPECT_TRUE(folder.load().truth().has_value()) << "it may be known, and run by somebody else all the same";
+    EXPECT_TRUE(folder.load().truth().has_value())
+        << "it may be known, and run by somebody else all the same";
     EXPECT_TRUE(problem_system(Folder().path().string()).system.empty());
     EXPECT_TRUE(problem_system("builtin:garnet").system.empty());
     const auto refused_system = [](const char* line) {

@@ -65,13 +65,14 @@ TEST(CommandSystem, CountsHaveTheLawOfASimulation) {
     CommandSystem system(task, plant_options("batches=1", 2));
     SystemDeployer(system).deploy(always_right(), 0, 20'000, child);
     CountSplittingDeployer(truth, 1).deploy(always_right(), 0, 20'000, simulated);
-    // At each step every episode falls into one entry, so that two samples of one law give a chi-square statistic with as
-    // many degrees of freedom as entries are in use, less one: 1, 3 and 5 here. Beyond 40 each is with probability below
-    // 2e-7.
+    // At each step every episode falls into one entry, so that two samples of one law give a chi-square
+    // statistic with as many degrees of freedom as entries are in use, less one: 1, 3 and 5 here. Beyond 40
+    // each is with probability below 2e-7.
     for (Step h = 0; h < task.horizon - 1; ++h) {
         double statistic = 0;
         for (std::size_t e = 0; e < child.at(h).size(); ++e) {
-            const auto one = static_cast<double>(child.at(h)[e]), other = static_cast<double>(simulated.at(h)[e]);
+            const auto one = static_cast<double>(child.at(h)[e]),
+                       other = static_cast<double>(simulated.at(h)[e]);
             if (one + other > 0) statistic += (one - other) * (one - other) / (one + other);
         }
         EXPECT_LT(statistic, 40) << h;
