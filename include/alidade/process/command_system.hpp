@@ -35,7 +35,7 @@ struct CommandSystemOptions {
 /// is run a second time, and if it breaks off again, or the system has no seeds, what was seen is reported,
 /// as broken off. Where an episode terminates, the system stays in that state for the steps that are left;
 /// every base model must say so too. The first episode of a seeded system is run twice, and must come out the
-/// same.
+/// same. The children end with this object, and with the thread that started them.
 class CommandSystem final : public System {
 public:
     /// Starts one child and asks what it is. Throws InvalidArgument for options out of range, SystemFailed if

@@ -30,7 +30,7 @@ constexpr int not_started = 127;
     for (const int signal : {SIGPIPE, SIGXFSZ, SIGCHLD}) ::signal(signal, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
     dup2(standard.input, 0);
     dup2(standard.output, 1);
     dup2(standard.talk, 2);
@@ -79,6 +79,8 @@ int keep(pid_t shell) {
 /// when it begins.
 [[noreturn]] void become_keeper(const char* command, const Standard& standard, const char* folder,
                                 pid_t parent) {
+    // Who kills our whole group must not kill the keeper before it has done its work.
+    setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(not_started);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -97,7 +99,7 @@ int keep(pid_t shell) {
     sigemptyset(&none);
     if (how != SIGKILL) signal(how, SIG_DFL);
     kill(getpid(), how);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
     _exit(128 + how);
 }
 

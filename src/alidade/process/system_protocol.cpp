@@ -28,7 +28,7 @@ std::string quoted(std::string_view line) {
 /// The object of a line, if it has no other keys than these; its complaint, if it has one.
 json object_of(std::string_view line, Keys keys) {
     check_nesting(line, answer);
-    const json object = json::parse(line, nullptr, false);
+    json object = json::parse(line, nullptr, false);
     expects(
         !object.is_discarded(),
         "the answer is no JSON: '{}'; it must be one object on one line (what is for people goes to stderr)",
