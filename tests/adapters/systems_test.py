@@ -9,6 +9,7 @@ The interpreter that runs this runs the server.
 
 import argparse
 import json
+import os
 import shlex
 import sqlite3
 import subprocess
@@ -124,6 +125,26 @@ def check_certificate(tool, scratch, lake, known):
     return explored[1], plan, best - value
 
 
+def check_asking(tool, scratch, lake):
+    """The same by a shell script that asks and tells: with seeds it is the run of the child, byte for byte."""
+    flags = ["--replan", "growth=1", "--target", HORIZON / 10, "--episodes", 20000, "--threads", 1, "--quiet", "--json"]
+    child, asked = scratch / "by-child", scratch / "by-asking"
+    explored = json.loads(run(tool, "explore", lake, "-o", child, "--system", SERVER, *flags))
+    run(tool, "explore", lake, "-o", asked, "--system", "ask?seeded=true", *flags)
+    path = f"{tool.parent}:{os.environ['PATH']}"
+    subprocess.run([str(EXAMPLES.parent / "asking" / "lake.sh"), str(asked), sys.executable,
+                    str(EXAMPLES / "gymnasium_server.py"), "FrozenLake-v1", f"success_rate={TRUTH}"],
+                   env={**os.environ, "PATH": path, "PYTHON": sys.executable}, check=True)
+    assert explored["stopped"] == "target"
+    assert json.loads(run(tool, "status", asked, "--json"))["ended"] == "target"
+    for table in ("counts", "memory", "knowledge", "certificate", "result"):
+        rows = [sorted(map(repr, sqlite3.connect(folder / "run.sqlite").execute(f"SELECT * FROM {table}")))
+                for folder in (child, asked)]
+        assert rows[0] == rows[1], f"asked and told, the run has another table {table}"
+    assert json.loads(run(tool, "replay", asked, "--json"))["equal"]
+    return explored["episodes"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tool", type=Path, required=True)
@@ -136,9 +157,10 @@ def main():
         subprocess.run([*make, scratch / "known", *sizes, "--truth", str(TRUTH)], check=True)
         explored, plan, loss = check_certificate(tool, scratch, scratch / "lake", scratch / "known")
         least = check_law(tool, scratch, scratch / "known")
+        by_asking = check_asking(tool, scratch, scratch / "lake")
     print(f"FrozenLake through its server: certified {explored['certificate']['reward_free']:.3f} of {HORIZON} after "
           f"{explored['episodes']} episodes, goal: loss at most {plan['loss_bound']:.4f}, really {loss:.4f}; "
-          f"counts have the simulation's law (least p {least:.3f})")
+          f"counts have the simulation's law (least p {least:.3f}); {by_asking} episodes asked and told give the same run")
 
 
 if __name__ == "__main__":
