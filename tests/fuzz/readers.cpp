@@ -223,6 +223,9 @@ void read_episode_bytes(std::string_view bytes, const char* name) {
 void read_episode_lines(std::string_view bytes) {
     read_episode_bytes(bytes, "x.jsonl");
 }
+void read_episode_table(std::string_view bytes) {
+    read_episode_bytes(bytes, "x.csv");
+}
 void read_episode_arrays(std::string_view bytes) {
     read_episode_bytes(bytes, "x.npz");
 }
@@ -340,6 +343,7 @@ const std::vector<Reader>& readers() {
         {"policy", read_policy_json},
         {"plan", read_plan_json},
         {"episodes", read_episode_lines},
+        {"episodes-csv", read_episode_table},
         {"episodes-npz", read_episode_arrays},
         {"problem", read_problem_toml},
         {"system-info", read_system_info},

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 /// Counts are added up as doubles later on; beyond this they would not be whole.
-constexpr std::int64_t most_episodes = std::int64_t{1} << 53;
+constexpr std::int64_t most_logged_episodes = std::int64_t{1} << 53;
 
 /// Gives out episodes; what is wrong with one is said with its place.
 class Placed {
@@ -45,8 +45,8 @@ private:
 
 /// Counts one episode.
 void count_episode(const LoggedEpisode& episode, const StartLaw& start, Counts& counts) {
-    expects(episode.times <= most_episodes - counts.episodes(), "more than {} episodes in all",
-            most_episodes);
+    expects(episode.times <= most_logged_episodes - counts.episodes(), "more than {} episodes in all",
+            most_logged_episodes);
     validate(episode, counts.shape(), start);
     counts.add(episode.states, episode.actions, episode.times);
 }
@@ -105,7 +105,7 @@ void read_lines(std::istream& file, const std::string& name, const EpisodeFileOp
                   episode.actions);
         episode.times = 1;
         if (const auto count = object.find("count"); count != object.end()) {
-            episode.times = detail::position(*count, most_episodes, place + ": \"count\"");
+            episode.times = detail::position(*count, most_logged_episodes, place + ": \"count\"");
             expects(episode.times >= 1, "{}: \"count\" is 0; must be at least 1", place);
         }
         episode.complete = true;
@@ -114,7 +114,7 @@ void read_lines(std::istream& file, const std::string& name, const EpisodeFileOp
                     detail::shown(*complete));
             episode.complete = complete->get<bool>();
         }
-        each.give(episode, [&] { return place; });
+        each.give(episode, [&]() -> const std::string& { return place; });
     }
     expects(!file.bad(), "{}: cannot be read to its end", name);
 }
@@ -162,7 +162,7 @@ void take_arrays(const detail::NpzArrays& arrays, const std::string& file, const
         read_row(std::span(states.integers).subspan(k * width, width), "states", place, episode.states);
         read_row(std::span(actions.integers).subspan(k * width, width), "actions", place, episode.actions);
         episode.times = count != nullptr ? count->integers[k] : 1;
-        each.give(episode, [&] { return place; });
+        each.give(episode, [&]() -> const std::string& { return place; });
     }
 }
 
