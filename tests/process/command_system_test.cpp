@@ -201,9 +201,9 @@ TEST(CommandSystem, LeavesNoProcessBehind) {
     const TemporaryFolder folder;
     const std::string words = "pids=" + (folder / "pids").string();
     {
-        CommandSystem system(plant_task(), plant_options(words + " shuffle=2", 4));
+        CommandSystem system(plant_task(), plant_options(words + " shuffle=20", 4));
         EXPECT_EQ(report_of(system, always_right(), 0, 40).returned, 40);
-        EXPECT_EQ(alive(folder / "pids"), 4);
+        EXPECT_GE(alive(folder / "pids"), 2);
     }
     EXPECT_EQ(alive(folder / "pids"), 0);
     {
