@@ -159,6 +159,63 @@ TEST(RunOfASystem, CountsWhatWasSeenOfEpisodesThatBrokeOff) {
     EXPECT_EQ(seen, 1);
 }
 
+/// Says that a state followed that no base model has there.
+class Liar final : public System {
+public:
+    Liar(System& system, std::int64_t liar) : system_(system), liar_(liar) {}
+    const Shape& shape() const override { return system_.shape(); }
+    bool seeded() const override { return false; }
+    std::int64_t run(const Policy& policy, std::int64_t first, std::int64_t count,
+                     const std::function<void(std::span<const SystemEpisode>)>& accept,
+                     const std::function<bool()>& stop) override {
+        return system_.run(
+            policy, first, count,
+            [&](std::span<const SystemEpisode> episodes) {
+                for (SystemEpisode episode : episodes) {
+                    if (episode.episode == liar_) episode.states[1] = episode.states[1] == 0 ? 5 : 0;
+                    if (episode.episode == liar_) episode.states.resize(2);
+                    episode.actions.resize(episode.states.size());
+                    accept({&episode, 1});
+                    ++handed_over;
+                }
+            },
+            stop);
+    }
+    std::int64_t handed_over = 0;
+
+private:
+    System& system_;
+    std::int64_t liar_;
+};
+
+TEST(RunOfASystem, EndsWhereNoBaseModelExplainsWhatWasSeen) {
+    const Problem problem = make_builtin(garnet);
+    const TemporaryFolder folder;
+    SimulatedEnvironment environment(problem.true_system());
+    StepwiseSystem system(environment, 7);
+    // One of the two states cannot follow the first pair; which one is found by trying.
+    for (const std::int64_t liar : {40, 41, 42, 43}) {
+        const auto name = folder / std::to_string(liar);
+        alidade::Run run = alidade::Run::create(name, problem, garnet, options());
+        Liar lying(system, liar);
+        try {
+            run.explore(lying, {.episodes = 90});
+        } catch (const ModelContradiction&) {
+            const auto checkpoint = run.checkpoint();
+            ASSERT_TRUE(checkpoint->contradiction);
+            EXPECT_EQ(checkpoint->contradiction->kind, ContradictionKind::impossible_transition);
+            // What was seen is counted, and the rest of the experiment is not run.
+            EXPECT_EQ(AskTell(run).status().told, lying.handed_over);
+            EXPECT_EQ(checkpoint->counts.episodes(), lying.handed_over);
+            EXPECT_LE(lying.handed_over, liar + 4);
+            EXPECT_THROW(run.explore(lying, {.episodes = 90}), ModelContradiction);
+            EXPECT_NO_THROW(run.explore(system, {.episodes = 90, .despite_contradiction = true}));
+            return;
+        }
+    }
+    FAIL() << "no lie was impossible";
+}
+
 // Runs of before there were ledgers: what they know stays, and what comes is added.
 TEST(RunOfASystem, GoesOnWithASimulatedRun) {
     const Problem problem = make_builtin(garnet);

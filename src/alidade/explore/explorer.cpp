@@ -92,8 +92,7 @@ void Explorer::tell(const Counts& counts) {
 
 std::string Explorer::unasked_refusal() const {
     for (const Request& request : parse_requests(options_.confidence))
-        if (std::string refusal = find_source(request.name).unasked_refusal(task_, request);
-            !refusal.empty())
+        if (std::string refusal = find_source(request.name).unasked_refusal(task_, request); !refusal.empty())
             return refusal;
     return {};
 }

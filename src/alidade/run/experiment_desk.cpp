@@ -181,8 +181,7 @@ Experiment ExperimentDesk::experiment(std::int64_t id) const {
 
 std::string ExperimentDesk::unasked_refusal() const {
     for (const Request& request : parse_requests(store_->options().confidence))
-        if (std::string refusal =
-                find_source(request.name).unasked_refusal(task_of(problem()), request);
+        if (std::string refusal = find_source(request.name).unasked_refusal(task_of(problem()), request);
             !refusal.empty())
             return refusal;
     return {};

@@ -14,9 +14,12 @@ namespace alidade {
 namespace {
 
 constexpr const char* loop_worker = "explore";
-/// Episodes of a system with seeds can be had again, so that they need not be stored one by one.
-constexpr double store_seconds = 0.2;
+/// Episodes of a system with seeds can be had again, so that they need not be stored one by one: at most
+/// this, or this part of an experiment's time, is to be run again.
+constexpr double store_seconds = 0.2, store_share = 0.02;
 constexpr std::int64_t held_episodes = 10'000;
+
+using Clock = std::chrono::steady_clock;
 
 /// Runs one experiment and tells it in parts.
 class Bench {
@@ -26,25 +29,32 @@ public:
 
     void accept(std::span<const SystemEpisode> episodes) {
         held_.insert(held_.end(), episodes.begin(), episodes.end());
-        const auto now = std::chrono::steady_clock::now();
-        if (seeded_ && std::ssize(held_) < held_episodes &&
-            std::chrono::duration<double>(now - stored_).count() < store_seconds)
-            return;
-        store();
+        const auto now = Clock::now();
+        const auto seconds = [&](Clock::time_point from) {
+            return std::chrono::duration<double>(now - from).count();
+        };
+        if (!seeded_ || std::ssize(held_) >= held_episodes ||
+            seconds(stored_) >= std::max(store_seconds, store_share * seconds(begun_)))
+            store();
     }
 
     void store() {
         if (held_.empty()) return;
-        desk_.tell(experiment_.id,
-                   [&](const std::function<void(const LoggedEpisode&)>& each) {
-                       for (const SystemEpisode& episode : held_)
-                           each({episode.states, episode.actions, 1, episode.complete});
-                   },
-                   {.part = part_, .whole = false, .worker = loop_worker, .source = "system"});
+        const Told told =
+            desk_.tell(experiment_.id,
+                       [&](const std::function<void(const LoggedEpisode&)>& each) {
+                           for (const SystemEpisode& episode : held_)
+                               each({episode.states, episode.actions, 1, episode.complete});
+                       },
+                       {.part = part_, .whole = false, .worker = loop_worker, .source = "system"});
+        contradicted_ = contradicted_ || told.contradiction;
         ++part_;
         held_.clear();
-        stored_ = std::chrono::steady_clock::now();
+        stored_ = Clock::now();
     }
+
+    /// Whether a transition was seen that no base model can produce.
+    bool contradicted() const noexcept { return contradicted_; }
 
 private:
     detail::ExperimentDesk& desk_;
@@ -52,21 +62,27 @@ private:
     bool seeded_;
     std::int64_t part_;
     std::vector<SystemEpisode> held_;
-    std::chrono::steady_clock::time_point stored_ = std::chrono::steady_clock::now();
+    bool contradicted_ = false;
+    Clock::time_point begun_ = Clock::now(), stored_ = begun_;
 };
 
-void run_experiment(System& system, detail::ExperimentDesk& desk, const Experiment& experiment,
+/// Ends it early if it shows something that no base model can produce, unless one goes on `despite` that.
+void run_experiment(System& system, detail::ExperimentDesk& desk, const Experiment& experiment, bool despite,
                     const std::function<bool()>& stop) {
     Bench bench(desk, experiment, system.seeded());
     const auto accept = [&](std::span<const SystemEpisode> episodes) { bench.accept(episodes); };
     try {
         system.run(*experiment.policy, experiment.first_episode + experiment.told,
-                   experiment.episodes - experiment.told, accept, stop);
+                   experiment.episodes - experiment.told, accept,
+                   [&] { return stop() || (bench.contradicted() && !despite); });
     } catch (const SystemFailed&) {
         bench.store();  // they happened
         throw;
     }
     bench.store();
+    // The rest is not run: what was seen is taken up, and the run ends.
+    if (bench.contradicted() && !despite && desk.experiment(experiment.id).told < experiment.episodes)
+        desk.tell(experiment.id, {}, {.failed = "the data contradict the model", .worker = loop_worker});
 }
 
 /// Those that were taken up, and those that wait for the rest of their experiment.
@@ -162,7 +178,7 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
                 folder().string(), asked.with_others);
         stored(false);
         const double from = seconds();
-        run_experiment(system, desk, asked.experiments.front(), stop);
+        run_experiment(system, desk, asked.experiments.front(), goal.despite_contradiction, stop);
         system_seconds += seconds() - from;
         if (watch.observe && !interrupted)
             watch.observe(
