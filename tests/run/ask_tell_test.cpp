@@ -142,8 +142,9 @@ TEST(AskTell, ClosesWhatFailedAndCountsWhatWasToldOfIt) {
     EXPECT_GT(desk.ask().front().first_episode, given[1].first_episode + 1);
     EXPECT_TRUE(desk.experiments.replay().differences.empty());
     // Something told is no failure.
-    const Experiment next = desk.ask(1000).empty() ? given[0] : given[0];
-    EXPECT_NO_THROW(desk.experiments.tell(next.id, {}, {.failed = "again"}));
+    const Experiment next = desk.ask().front();
+    desk.tell(next);
+    EXPECT_THROW(desk.experiments.tell(next.id, {}, {.failed = "too late"}), InvalidArgument);
 }
 
 // Without seeds every attempt is an experiment of its own: dropping the slow one would prefer quick episodes.
