@@ -50,7 +50,7 @@ TEST(BrokenChild, KilledOnceInABatchItReportsTheSame) {
             const TemporaryFolder folder;
             CommandSystemOptions options = plant_options(
                 fmt::format("batches=1 at={} do={} once={}", request, fault, (folder / "done").string()));
-            if (std::string(fault) == "hang") options.timeout = 0.5;
+            if (std::string(fault) == "hang") options.timeout = 1;
             CommandSystem system(plant_task(), options);
             const Reported reported = report_of(system, always_right(), 0, 50);
             EXPECT_EQ(reported.episodes, truth) << fault << " " << request << reported.failure;
@@ -190,7 +190,7 @@ TEST(BrokenChild, HangingIsEndedByTheTimeLimit) {
         const TemporaryFolder folder;
         CommandSystemOptions options =
             plant_options(fmt::format("episode=1 step=1 do={} once={}", fault, (folder / "done").string()));
-        options.timeout = 0.4;
+        options.timeout = 1;
         CommandSystem system(plant_task(), options);
         const auto begin = std::chrono::steady_clock::now();
         const Reported reported = report_of(system, always_right(), 0, episodes);
