@@ -69,7 +69,8 @@ int run_audit(const AuditArguments& given, const Console& console) {
     if (!problem.truth_known())
         throw UserError("the truth of this run's problem is not known",
                         {fmt::format("run folder '{}'", given.folder),
-                         "an audit compares bounds with true losses, which only a simulated problem has",
+                         "an audit compares bounds with true losses, which are known only where the problem "
+                         "states its truth",
                          fmt::format("alidade certify {} needs no truth", shell_path(given.folder))});
     const Knowledge knowledge = load_run(store, options.threads).knowledge;
     const Standing standing = standing_of(store, given.fit);

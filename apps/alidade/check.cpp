@@ -212,9 +212,10 @@ int check(const std::string& source, bool normalise, const Console& console) {
             problem.misspecification());
     text += describe_cost(problem, found.bytes, cost);
     if (!problem.truth_known()) text += "  truth         not known, so it cannot be simulated or audited\n";
-    if (const auto command = environment_command(source); !command.empty())
-        text += fmt::format("  system        run by the command '{}', which alidade explore cannot do yet\n",
-                            fmt::join(command, " "));
+    const ProblemSystem system = problem_system(source);
+    if (!system.command.empty())
+        text += fmt::format("  system        run by the command '{}'\n", fmt::join(system.command, " "));
+    if (!system.system.empty()) text += fmt::format("  system        {}\n", printable(system.system));
     console.result(text);
     return 0;
 }

@@ -89,7 +89,8 @@ int demo(const DemoArguments& given, const Console& console) {
     goal.episodes = demo_episodes;
     goal.threads = thread_count(given.threads);
     Run store = fresh_run(given);
-    const Explored explored = explore_into(store, goal, console);
+    SystemChoice system({}, store.problem(), store.source());
+    const Explored explored = explore_into(store, goal, console, system);
     insist(explored.standing, console);
     const std::vector<DemoPlan> plans = plan_all(store.problem(), explored.knowledge);
     write_report(given.report, explored, store, plans);

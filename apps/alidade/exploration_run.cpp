@@ -9,6 +9,7 @@
 
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/catalogue.hpp"
+#include "alidade/run/ask_tell.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/spec/request.hpp"
 #include "certificate_view.hpp"
@@ -57,7 +58,7 @@ std::string interrupted_after(std::int64_t episodes) {
                        with_commas(episodes));
 }
 
-Explored explore_into(Run& run, const Goal& goal, const Console& console) {
+Explored explore_into(Run& run, const Goal& goal, const Console& console, SystemChoice& system) {
     const Interruption interruption;
     std::atomic<std::int64_t> episodes = 0;
     PromptStop stop(interruption, [&] { say_interrupted(run, episodes, console); });
@@ -79,14 +80,27 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console) {
     };
     watch.stored = [&](bool all) { all ? stop.all_is_stored() : stop.not_all_is_stored(); };
     try {
-        ExploredRun explored = run.explore(wanted, watch);
+        // Only simulated episodes can be had again at no cost: all others are kept.
+        const auto before = run.result();
+        const bool kept =
+            system.external() || run.keeps_episodes() || (before && before->stopped == stopped_at_logs);
+        ExploredRun explored = kept ? run.explore(system.start(run), wanted, watch)
+                                    : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();
         // The check may take a while: the episodes are safe by now.
         Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit);
         if (standing.contradiction && standing.contradiction != explored.contradiction)
             run.note(*standing.contradiction);
-        return {explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
-                std::move(explored.trace), explored.replan_bound,         std::move(standing)};
+        Explored result{explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
+                        std::move(explored.trace), explored.replan_bound,         std::move(standing)};
+        if (kept) {
+            result.broken_off = AskTell(run).status().broken_off;
+            result.restarts = system.restarts();
+        }
+        return result;
+    } catch (const SystemFailed& error) {
+        line.wipe();
+        system.refuse(error, folder);
     } catch (const ModelContradiction&) {
         line.wipe();
         const auto checkpoint = run.checkpoint();
@@ -137,6 +151,11 @@ ordered_json to_json(const Explored& explored, const Run& store, const Goal& goa
                          {"explore", result.timings.simulate},
                          {"plan", result.timings.plan},
                          {"certify", result.timings.certify}};
+    if (explored.broken_off) {
+        object["system"] = options.system;
+        object["broken_off"] = *explored.broken_off;
+        object["restarts"] = *explored.restarts;
+    }
     object["stopped"] = result.stopped;
     object["threads"] = goal.threads.count();
     object["run"] = store.folder().string();
@@ -152,6 +171,12 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
                     console.bold("Explored"), printable(store.source()), with_commas(result.episodes),
                     with_commas(result.replans), with_commas(explored.replan_bound),
                     store.options().algorithm, store.options().confidence, stop_in_words(explored.stopped));
+    if (explored.broken_off.value_or(0) > 0 || explored.restarts.value_or(0) > 0)
+        text += fmt::format(
+            "{}  {} episodes broke off and count up to the last transition seen; {} processes were\n"
+            "  started again by this call. Bounds hold if what broke them off did not look at what would "
+            "have come next.\n\n",
+            console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
     text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())
         text += standing + "\n";

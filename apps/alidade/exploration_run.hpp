@@ -10,6 +10,7 @@
 #include "alidade/run/run.hpp"
 #include "console.hpp"
 #include "contradiction_view.hpp"
+#include "system_choice.hpp"
 
 namespace alidade::app {
 
@@ -29,14 +30,16 @@ struct Explored {
     std::vector<TracePoint> trace;
     std::int64_t replan_bound = 0;  ///< policies that the schedule could have computed at most
     Standing standing;              ///< whether all transitions seen contradict the model
+    /// Of a run that keeps its episodes: those that broke off, and processes that this call started again.
+    std::optional<std::int64_t> broken_off, restarts;
 };
 
-/// Takes up the stored run (or begins it), explores its simulated problem until the goal, the budget or
+/// Takes up the stored run (or begins it), explores its system until the goal, the budget or
 /// Ctrl-C, and stores on the way and at the end. Throws Contradiction where the run has stored one, or the
 /// data leave no model to go on with, unless the goal is to go on despite it; what was seen is stored first,
 /// and so is the contradiction. Where planning or certifying would outlast a signal by more
 /// than a moment, the program ends here with code 130, with all episodes stored but without a certificate.
-Explored explore_into(Run& store, const Goal& goal, const Console& console);
+Explored explore_into(Run& store, const Goal& goal, const Console& console, SystemChoice& system);
 
 /// What is said of a run that was interrupted.
 std::string interrupted_after(std::int64_t episodes);

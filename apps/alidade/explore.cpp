@@ -7,8 +7,10 @@
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
+#include "alidade/run/ask_tell.hpp"
 #include "alidade/run/run.hpp"
 #include "alidade/run/run_record.hpp"
+#include "alidade/spec/printable_text.hpp"
 #include "alidade/theory/bounds.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
@@ -16,6 +18,7 @@
 #include "numbers.hpp"
 #include "request_help.hpp"
 #include "run_advice.hpp"
+#include "system_choice.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -27,9 +30,10 @@ struct ExploreArguments {
     std::string source, folder, algorithm, confidence, constants, episodes, replan = to_string(Schedule{});
     std::optional<double> target, delta;
     FitFlags fit;
+    SystemFlags system;
     std::string seed = "0";
     int threads = 0;
-    bool overwrite = false, normalise = false;
+    bool overwrite = false, normalise = false, same_system = false;
 };
 
 const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
@@ -102,8 +106,9 @@ std::vector<Request> sources_of(const ExploreArguments& given, const Problem& pr
     return {{source, {{"constants", constants}}}};
 }
 
-RunOptions options_of(const ExploreArguments& given, const Problem& problem) {
+RunOptions options_of(const ExploreArguments& given, const Problem& problem, const SystemChoice& system) {
     RunOptions options;
+    options.system = system.canonical();
     options.seed = parse_seed(given.seed, "--seed");
     options.delta = delta_of(given.delta, problem);
     explaining(flag_context, [&] {
@@ -140,25 +145,6 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
     return goal;
 }
 
-void require_truth(const Problem& problem, const std::string& source) {
-    if (problem.truth_known()) return;
-    if (const auto command = environment_command(source); !command.empty())
-        throw UserError(
-            fmt::format("the system is to be run by the command '{}', and alidade cannot run systems by a "
-                        "command yet",
-                        fmt::join(command, " ")),
-            {fmt::format("problem '{}', [environment] command", source),
-             "exploring needs a system to try policies on; for now it can only be simulated from known "
-             "weights",
-             "run the system yourself and give its episodes to alidade learn (docs/offline.md), or explore "
-             "a simulation: [environment] weights = \"truth.json\" instead of command"});
-    throw UserError("the problem does not say how to run its system",
-                    {fmt::format("problem '{}'", source),
-                     "exploring needs a system to try policies on; here it is simulated from known weights",
-                     problem.is_linear() ? "add [environment] measures = \"truth.npz\" to its problem.toml"
-                                         : "add [environment] weights = \"truth.json\" to its problem.toml"});
-}
-
 bool same_truth(const Problem& one, const Problem& other) {
     if (one.description().measures != other.description().measures) return false;
     if (one.truth().has_value() != other.truth().has_value()) return false;
@@ -177,6 +163,7 @@ std::string difference(const RunOptions& stored, const RunOptions& wanted) {
     compare("--delta", stored.delta, wanted.delta);
     compare("--seed", stored.seed, wanted.seed);
     compare("--replan", to_string(stored.schedule), to_string(wanted.schedule));
+    compare("--system", stored.system, wanted.system);
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -186,20 +173,27 @@ Run resume(const ExploreArguments& given, const Problem& problem, const RunOptio
                           "data of two different runs must not be mixed: the bounds would not hold",
                           "choose another folder with -o, or replace the run there with --overwrite"};
     Run store = explaining_run(given.folder, writing_use(false), [&] { return Run::open(given.folder); });
-    if (const auto result = store.result(); result && result->stopped == stopped_at_logs)
+    if (const auto result = store.result();
+        result && result->stopped == stopped_at_logs && !given.same_system)
         throw UserError("the folder holds what alidade learn made of logs",
                         {context.where,
                          "the logs may be of another system than the one simulated here; data of two systems "
                          "must not be mixed",
-                         context.fix});
+                         context.fix + "; or, if it is one system, say so with --same-system"});
     if (store.problem_hash() != problem_hash(problem) || !same_truth(store.problem(), problem))
         throw UserError(fmt::format("the folder holds a run of another problem: {}", store.source()),
                         context);
-    if (!(store.options() == options))
-        throw UserError(fmt::format("the folder holds a run with other options: it has {}",
-                                    difference(store.options(), options)),
-                        context);
-    return store;
+    RunOptions wanted = options;
+    if (given.same_system) wanted.system = store.options().system;
+    if (store.options() == wanted) return store;
+    RunOptions other = wanted;
+    other.system = store.options().system;
+    throw UserError(
+        fmt::format("the folder holds a run with other options: it has {}",
+                    difference(store.options(), wanted)),
+        {context.where, context.why,
+         other == store.options() ? context.fix + "; or, if it is one system, say so with --same-system"
+                                  : context.fix});
 }
 
 Run open_or_create(const ExploreArguments& given, const Problem& problem, const RunOptions& options) {
@@ -211,13 +205,42 @@ Run open_or_create(const ExploreArguments& given, const Problem& problem, const 
                           [&] { return Run::create(given.folder, problem, given.source, options); });
 }
 
+/// Makes the run one that others ask and tell.
+int prepare_asking(const ExploreArguments& given, const Run& store, const Goal& goal,
+                   const SystemChoice& system, const Console& console) {
+    // Without a budget somebody else decides when it is enough.
+    const bool budget = !given.episodes.empty() || store.problem().target().episodes;
+    const AskGoal wanted{.episodes = budget ? goal.episodes : most_episodes,
+                         .target = goal.target,
+                         .seeded = system.asks_seeded()};
+    explaining(flag_context, [&] { AskTell(store).prepare(wanted); });
+    const std::string folder = store.folder().string();
+    if (console.json()) {
+        nlohmann::ordered_json object;
+        object["problem"] = store.source();
+        object["algorithm"] = store.options().algorithm;
+        object["system"] = store.options().system;
+        if (budget) object["budget"] = wanted.episodes;
+        if (wanted.target) object["target"] = *wanted.target;
+        object["seeded"] = wanted.seeded;
+        object["run"] = folder;
+        console.object(object);
+        return 0;
+    }
+    console.result(fmt::format("{} {}: it waits for experiments that you run.\n{}  alidade ask {}\n",
+                               console.bold("Run"), printable(folder), console.bold("Next"),
+                               shell_path(folder)));
+    return 0;
+}
+
 int explore(const ExploreArguments& given, const Console& console) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
-    require_truth(problem, given.source);
-    const RunOptions options = options_of(given, problem);
+    SystemChoice system(given.system, problem, given.source);
+    const RunOptions options = options_of(given, problem, system);
     const Goal goal = goal_of(given, problem, options);
     Run store = open_or_create(given, problem, options);
-    const Explored explored = explore_into(store, goal, console);
+    if (system.asks()) return prepare_asking(given, store, goal, system, console);
+    const Explored explored = explore_into(store, goal, console, system);
     insist(explored.standing, console);
     if (explored.stopped == Stopped::interrupted)
         console.say(interrupted_after(explored.result.episodes));
@@ -266,12 +289,17 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
+    add_system_flags(*command, given->system);
     add_fit_flags(*command, given->fit);
-    command->add_option("--seed", given->seed, "Of the simulation and of ties")->capture_default_str();
+    command->add_option("--seed", given->seed, "Of the simulation, of a system's episodes, and of ties")
+        ->capture_default_str();
     command->add_option("--replan", given->replan, "every, doubling or growth=RATIO")->capture_default_str();
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");
+    command->add_flag("--same-system", given->same_system,
+                      "The run's data, from logs or run by others, are of the system that is explored now: "
+                      "docs/ask-and-tell.md says what that claims");
     command->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
     add_output_flags(*command, chosen);
     command->footer(
@@ -279,7 +307,9 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         "\n" +
         request_help("Confidence sets (as in --confidence 'regression?without=span+hull,likelihood'):",
                      set_sources()) +
-        "\nFlags beat the problem's [target]. Exit code: 0 done, 3 budget spent before the target,\n"
+        "\n" + system_help() +
+        "\nFlags beat the problem's [target] and [environment]. Exit code: 0 done, 3 budget spent before the "
+        "target,\n"
         "4 the data contradict the model, 130 interrupted (Ctrl-C, SIGTERM, SIGHUP); the run is stored in\n"
         "every case. A contradiction is stored with it: the run is not explored further without\n"
         "--despite-contradiction, and every command that states a bound of it says so.");

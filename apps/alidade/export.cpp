@@ -7,9 +7,11 @@
 
 #include "alidade/formats/layered_view.hpp"
 #include "alidade/formats/model_formats.hpp"
+#include "alidade/run/episode_export.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
+#include "experiment_view.hpp"
 #include "interruption.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"
@@ -223,8 +225,33 @@ void report(const ExportArguments& given, const LearnedModel& learned, const Exp
     console.result(text);
 }
 
+/// Every episode that a run has kept.
+int export_all_episodes(const ExportArguments& given, const Run& store, const Console& console) {
+    require_episodes(store);
+    require_free(given);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t records =
+        explaining({fmt::format("-o '{}'", given.output), "nothing was written",
+                    "a path that ends in .jsonl, .csv or .npz"},
+                   [&] { return export_episodes(AskTell(store), store.problem().shape(), given.output); });
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(given.output));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (console.json())
+        console.object({{"format", "episodes"},
+                        {"records", records},
+                        {"files", {given.output}},
+                        {"bytes", bytes},
+                        {"seconds", seconds}});
+    else
+        console.result(fmt::format("{} {}: {} records of episodes; {} in {}\n", console.bold("Wrote"),
+                                   printable(given.output), with_commas(records), memory_size(bytes),
+                                   duration(seconds)));
+    return 0;
+}
+
 int export_model(const ExportArguments& given, const Console& console) {
     const Run store = open_run(given.folder);
+    if (given.format == "episodes") return export_all_episodes(given, store, console);
     const Problem& problem = store.problem();
     const ModelFormat format =
         explaining({"--as", "only formats that are known can be written", "alidade export --help names them"},
@@ -257,7 +284,7 @@ std::string format_names() {
     for (const ModelFormat& format : model_formats())
         if (!format.writes.empty())
             names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", format.name, format.summary);
-    return names;
+    return names + "; episodes (every episode that the run has kept: .jsonl, .csv or .npz)";
 }
 
 }  // namespace

@@ -9,11 +9,13 @@
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/files/episode_file.hpp"
+#include "alidade/run/ask_tell.hpp"
 #include "alidade/run/run.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
+#include "experiment_view.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"
 #include "run_advice.hpp"
@@ -30,7 +32,8 @@ struct LearnArguments {
     std::optional<double> delta;
     FitFlags fit;
     int threads = 0;
-    bool overwrite = false, normalise = false;
+    std::string columns;
+    bool overwrite = false, normalise = false, same_system = false;
 };
 
 /// What the logs taught.
@@ -67,20 +70,37 @@ void require_usable(const Task& task, const std::string& source) {
                               "describe the system by base models that contain it exactly"});
 }
 
-void require_free(const LearnArguments& given) {
-    if (!Run::exists(given.folder)) return;
+/// Whether there is a run to be added to. Throws UserError where there is something else.
+bool adds_to_run(const LearnArguments& given, const Problem& problem, double delta) {
+    if (!Run::exists(given.folder)) return false;
     // Before the logs are read, and without advice to overwrite what is then not overwritten.
     if (!explaining_run(given.folder, writing_use(given.overwrite),
                         [&] { return Run::is_run(given.folder); }))
         throw UserError("the folder holds a file run.sqlite that is not a run",
                         run_context(given.folder, RunFault::foreign, writing_use(given.overwrite)));
-    if (given.overwrite) return;
-    throw UserError(
-        "the folder holds a run already",
-        {fmt::format("run folder '{}'", given.folder),
-         "episodes that are counted twice, or of two systems, void every bound",
-         "choose another folder with -o and name all files in one command, or replace the run with "
-         "--overwrite"});
+    if (given.overwrite) return false;
+    const Run run = open_run(given.folder);
+    const Context context{fmt::format("run folder '{}'", given.folder),
+                          "episodes of two systems in one run void every bound",
+                          "choose another folder with -o, or replace the run with --overwrite"};
+    if (run.problem_hash() != problem_hash(problem))
+        throw UserError(fmt::format("the folder holds a run of another problem: {}", run.source()), context);
+    if (run.options().delta != delta && given.delta)
+        throw UserError(
+            fmt::format("the folder holds a run with --delta {} (not {})", run.options().delta, delta),
+            context);
+    const auto result = run.result();
+    const auto checkpoint = run.checkpoint();
+    // One that was killed before it had stored anything is like one that learn has just made.
+    const bool of_logs = (result && result->stopped == stopped_at_logs) ||
+                         (!checkpoint && !run.keeps_episodes() &&
+                          run.options().algorithm == offline_algorithm(task_of(problem)));
+    if (!of_logs && !given.same_system)
+        throw UserError("the folder holds a run that is explored",
+                        {context.where, context.why,
+                         context.fix + "; or, if the logs are of the system that was explored, say so with "
+                                       "--same-system"});
+    return true;
 }
 
 /// Whether two files hold the same bytes; empty ones, and those that cannot be read, do not count.
@@ -118,46 +138,92 @@ void require_different_files(const std::vector<std::string>& files) {
         }
 }
 
-Counts read_logs(const LearnArguments& given, const Problem& problem) {
-    Counts counts(problem.shared_successors(), problem.shape().horizon);
-    for (const std::string& file : given.files) {
-        const Context context{fmt::format("episodes '{}'", file),
-                              "an episode that is guessed at or left out would bias what is learned",
-                              "correct the file; docs/offline.md says what it holds"};
-        try {
-            explaining_file(file, context, [&] { return read_episodes(file, problem.start(), counts); });
-        } catch (const ModelContradiction& error) {
-            throw Contradiction(
-                error.what(),
-                {context.where,
-                 "the data contradict the model: the true system is no mixture of the base "
-                 "models, so no bound would hold; no run was stored, as nothing can count such a transition",
-                 "add a base model that can make the transition, or look for an error in the log; "
-                 "leaving the episode out would hide it"});
-        }
-    }
-    return counts;
+/// Whether what the run knows is from logs, and logs are all that it is for so far.
+bool holds_logs_alone(const std::string& folder) {
+    const Run run = open_run(folder);
+    const auto checkpoint = run.checkpoint();
+    if (!checkpoint) return !run.keeps_episodes();
+    return checkpoint->memory == Snapshot{};
 }
 
-/// Computes what the counts teach before anything is stored or replaced.
-Learned learn_from(const Counts& counts, const Problem& problem, const LearnArguments& given, double delta) {
-    LearnedRun run = explaining_run(given.folder, writing_use(given.overwrite), [&] {
-        return Run::learn(given.folder, problem, given.source, delta, counts,
-                          {.threads = thread_count(given.threads), .replace = given.overwrite});
+/// Makes words of what is wrong with a log.
+template <class Action>
+auto explaining_log(const std::string& file, const Action& action) {
+    const Context context{fmt::format("episodes '{}'", file),
+                          "an episode that is guessed at or left out would bias what is learned",
+                          "correct the file; docs/offline.md says what it holds"};
+    try {
+        return explaining_file(file, context, action);
+    } catch (const ModelContradiction& error) {
+        throw Contradiction(
+            error.what(),
+            {context.where,
+             "the data contradict the model: the true system is no mixture of the base "
+             "models, so no bound would hold; no run was stored, as nothing can count such a transition",
+             "add a base model that can make the transition, or look for an error in the log; "
+             "leaving the episode out would hide it"});
+    }
+}
+
+std::vector<EpisodeLog> logs_of(const LearnArguments& given, const Problem& problem) {
+    std::vector<EpisodeLog> logs;
+    for (const std::string& file : given.files)
+        logs.push_back(
+            {file, [&given, &problem, file](const std::function<void(const LoggedEpisode&)>& each) {
+                 std::int64_t episodes = 0;
+                 explaining_log(file, [&] {
+                     visit_episodes(file, episode_options(problem, given.columns),
+                                    [&](const LoggedEpisode& episode) {
+                                        each(episode);
+                                        ++episodes;
+                                    });
+                     expects(episodes > 0, "{}: holds no episodes", file);
+                 });
+             }});
+    return logs;
+}
+
+/// Computes what the logs teach before anything is stored or replaced.
+LearnedRun learn_from(const LearnArguments& given, const Problem& problem, double delta) {
+    const std::vector<EpisodeLog> logs = logs_of(given, problem);
+    return explaining_run(given.folder, writing_use(given.overwrite), [&] {
+        return Run::learn(
+            given.folder, problem, given.source, delta, logs,
+            {.threads = thread_count(given.threads), .replace = given.overwrite, .worker = this_worker()});
     });
-    Learned learned{.learned = std::move(run)};
-    learned.standing = standing_of(problem, counts, std::nullopt, given.fit);
-    if (learned.standing.contradiction) learned.learned.run.note(*learned.standing.contradiction);
-    learned.transitions = counts.transitions();
-    return learned;
+}
+
+/// Tells the logs to a run that was explored, as episodes that nobody asked for.
+LearnedRun tell_logs(const LearnArguments& given, const Problem& problem, const Console& console) {
+    Run run = open_run_to_share(given.folder);
+    AskTell experiments(run);
+    if (!run.keeps_episodes()) experiments.prepare({});
+    std::vector<std::string> known;
+    for (const EpisodeLog& log : logs_of(given, problem)) {
+        const Told told = explaining_log(log.name, [&] {
+            return experiments.tell_unasked(
+                log.episodes, {.worker = this_worker(), .source = log.name, .kind = ExperimentKind::log});
+        });
+        if (told.repeated) known.push_back(log.name);
+    }
+    const Asked asked = experiments.ask({.experiments = 0, .threads = thread_count(given.threads)});
+    if (const LedgerStatus status = experiments.status(); status.told - status.taken - status.aside > 0)
+        console.say(fmt::format("{} episodes will be taken up when the open experiments are told.",
+                                with_commas(status.told - status.taken - status.aside)));
+    LoadedRun loaded = load_run(run, thread_count(given.threads));
+    RunResult result = loaded.result.value_or(RunResult{});
+    result.episodes = loaded.knowledge.episodes;
+    if (result.stopped.empty()) result.stopped = std::string(stopped_at_logs);
+    return {std::move(run), std::move(loaded.knowledge), std::move(result), std::move(known)};
 }
 
 ordered_json object_of(const Learned& all, const LearnArguments& given) {
-    const auto& [store, knowledge, result] = all.learned;
+    const auto& [store, knowledge, result, known] = all.learned;
     ordered_json object;
     object["algorithm"] = store.options().algorithm;
     object["problem"] = store.source();
     object["files"] = given.files;
+    if (!all.learned.known.empty()) object["known"] = all.learned.known;
     object["episodes"] = result.episodes;
     object["transitions"] = all.transitions;
     object["delta"] = store.options().delta;
@@ -175,12 +241,15 @@ ordered_json object_of(const Learned& all, const LearnArguments& given) {
 }
 
 std::string text_of(const Learned& all, const Console& console) {
-    const auto& [store, knowledge, result] = all.learned;
+    const auto& [store, knowledge, result, known] = all.learned;
     const Problem& problem = store.problem();
     const std::string folder = store.folder().string();
     std::string text =
         fmt::format("{} {}\n  {} logged episodes, {} transitions.\n\n", console.bold("Learned"),
                     printable(store.source()), with_commas(result.episodes), with_commas(all.transitions));
+    for (const std::string& file : known)
+        text +=
+            fmt::format("  The run had all of {} already: nothing is counted twice.\n\n", printable(file));
     text += describe(knowledge.certificate, problem.shape(), console) + "\n";
     if (const std::string standing = describe(all.standing, problem, console); !standing.empty())
         text += standing + "\n";
@@ -203,14 +272,17 @@ int learn(const LearnArguments& given, const Console& console) {
     require_offline_algorithm(given.algorithm, task_of(problem));
     require_usable(task_of(problem), given.source);
     const double delta = delta_of(given.delta, problem);
-    require_free(given);
+    const bool goes_on = adds_to_run(given, problem, delta);
     require_different_files(given.files);
-    const auto reading = std::chrono::steady_clock::now();
-    const Counts counts = read_logs(given, problem);
-    const double read_seconds = seconds_since(reading);
-    Learned learned = learn_from(counts, problem, given, delta);
-    learned.read_seconds = read_seconds;
+    const bool told = goes_on && !holds_logs_alone(given.folder);
+    Learned learned{told ? tell_logs(given, problem, console) : learn_from(given, problem, delta)};
+    Run& run = learned.learned.run;
+    const auto checkpoint = run.checkpoint();
+    learned.standing = standing_of(problem, checkpoint->counts, checkpoint->contradiction, given.fit);
+    if (learned.standing.contradiction) run.note(*learned.standing.contradiction);
+    learned.transitions = checkpoint->counts.transitions();
     learned.learned.result.timings.total = seconds_since(begin);
+    learned.read_seconds = learned.learned.result.timings.total - learned.learned.result.timings.certify;
     insist(learned.standing, console);
     if (console.json())
         console.object(object_of(learned, given));
@@ -231,10 +303,17 @@ void add_learn(CLI::App& app, Chosen& chosen) {
     command
         ->add_option("--episodes", given->files,
                      "A file of episodes: .jsonl, one {\"states\": [...], \"actions\": [...]} a line, or "
-                     ".npz; for more files, the flag again")
+                     ".npz, or .csv, one row a transition; for more files, the flag again")
         ->required()
         ->allow_extra_args(false);
-    command->add_option("-o,--output", given->folder, "Folder of the run; it must not hold one")->required();
+    command->add_option("-o,--output", given->folder, "Folder of the run; one that learn made is added to")
+        ->required();
+    command->add_option("--columns", given->columns,
+                        "Of a .csv: where what is, as episode=run,step=t,state=s,action=a,next_state=s2");
+    command->add_flag(
+        "--same-system", given->same_system,
+        "The folder's run was explored, and the logs are of its system: docs/ask-and-tell.md says what "
+        "that claims");
     command->add_option(
         "--algorithm", given->algorithm,
         "Only likelihood can learn from logs, and for linear MDPs lsvi [the one that serves]");

@@ -48,6 +48,12 @@ void add_all(CLI::App& app, Chosen& chosen) {
     add_check(app, chosen);
     add_explore(app, chosen);
     add_learn(app, chosen);
+    add_ask(app, chosen);
+    add_act(app, chosen);
+    add_tell(app, chosen);
+    add_status(app, chosen);
+    add_log(app, chosen);
+    add_replay(app, chosen);
     add_plan(app, chosen);
     add_plans(app, chosen);
     add_certify(app, chosen);

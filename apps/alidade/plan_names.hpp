@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "reward_batch.hpp"
-#include "reward_choice.hpp"
 
 namespace alidade::app {
 

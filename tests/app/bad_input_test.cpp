@@ -236,17 +236,16 @@ TEST_F(BadInput, ProblemWithoutATruthCannotBeSimulated) {
     expect_refused({"explore", "folder", "-o", "run"}, "how to run its system");
 }
 
-TEST_F(BadInput, SystemThatIsRunByACommandCannotBeExploredYet) {
+TEST_F(BadInput, SystemWhoseCommandDoesNotExist) {
     make_folder();
     replace_in_toml("weights = \"truth.json\"", "command = [\"./plant\", \"--serve\"]");
     const Outcome checked = run({"check", "folder"});
     EXPECT_EQ(checked.code, 0) << checked.err;
     EXPECT_NE(checked.out.find("'./plant --serve'"), std::string::npos) << checked.out;
-    expect_refused({"explore", "folder", "-o", "run"}, "'./plant --serve'");
-    const Outcome refused = run({"explore", "folder", "-o", "run"});
-    EXPECT_NE(refused.err.find("yet"), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("alidade learn"), std::string::npos) << refused.err;
-    EXPECT_FALSE(std::filesystem::exists(path("run")));
+    const Outcome failed = run({"explore", "folder", "-o", "never"});
+    EXPECT_EQ(failed.code, 1) << failed.err;
+    EXPECT_NE(failed.err.find("./plant --serve"), std::string::npos) << failed.err;
+    EXPECT_NE(failed.err.find("docs/own-system.md"), std::string::npos) << failed.err;
     // Episodes that somebody else ran can be learned from.
     write_text(path("log.jsonl"), "{\"states\": [0], \"actions\": [0]}\n");
     EXPECT_EQ(run({"learn", "folder", "--episodes", "log.jsonl", "-o", "run"}).code, 0);

@@ -201,9 +201,58 @@ TEST_F(Learn, ARunFromLogsIsNotExploredFurtherAndNotReplacedUnasked) {
     const Outcome further = explore("run", {"--algorithm", "likelihood"});
     EXPECT_EQ(further.code, 2);
     EXPECT_NE(further.err.find("alidade learn made of logs"), std::string::npos) << further.err;
-    EXPECT_EQ(learn("run").code, 2);
+    EXPECT_NE(further.err.find("--same-system"), std::string::npos) << further.err;
     EXPECT_EQ(learn("run", {"--overwrite"}).code, 0);
     EXPECT_EQ(learn("explored").code, 2);
+    EXPECT_EQ(learn("run", {"--delta", "0.2"}).code, 2);
+}
+
+TEST_F(Learn, AddsTheFilesThatARunDoesNotHaveYet) {
+    explore_and_log();
+    const std::string text = text_of(path("log.jsonl"));
+    const std::size_t half = text.find('\n', text.size() / 2) + 1;
+    write_text(path("a.jsonl"), text.substr(0, half));
+    write_text(path("b.jsonl"), text.substr(half));
+    const auto add = [&](const char* file) {
+        // The log is sorted, so that its halves are no samples.
+        return run({"learn", small_problem, "--episodes", file, "-o", "parts", "--json", "--fit-level", "0"});
+    };
+    EXPECT_EQ(add("a.jsonl").code, 0);
+    json parts = add("b.jsonl").object();
+    json again = add("a.jsonl").object();
+    EXPECT_EQ(again.at("known"), json({"a.jsonl"}));
+    json whole = learn("whole", {"--fit-level", "0"}).object();
+    whole.erase("files");
+    for (json* object : {&parts, &again, &whole}) {
+        object->erase("files");
+        object->erase("known");
+        EXPECT_EQ(comparable(*object), comparable(whole));
+    }
+    EXPECT_EQ(run({"replay", "parts", "--json"}).object().at("equal"), true);
+}
+
+TEST_F(Learn, LogsAndExperimentsFeedOneRunIfItIsOneSystem) {
+    explore_and_log();
+    ASSERT_EQ(learn("run").code, 0);
+    const Words more{"explore", small_problem, "-o", "run", "--episodes", "2200", "--json"};
+    EXPECT_EQ(run(more).code, 2);
+    Words claimed = more;
+    claimed.emplace_back("--same-system");
+    const Outcome further = run(claimed);
+    ASSERT_EQ(further.code, 0) << further.err;
+    EXPECT_EQ(further.object().at("episodes"), 2200);
+    EXPECT_EQ(run({"status", "run", "--json"}).object().at("episodes").at("told"), 2200);
+    EXPECT_EQ(run({"replay", "run", "--json"}).code, 0);
+    // And the other way round: what was explored by counts is carried along.
+    ASSERT_EQ(explore("by-regression", {"--algorithm", "hoeffding"}).code, 0);
+    const Outcome told = learn("by-regression", {"--same-system"});
+    ASSERT_EQ(told.code, 2) << told.err;
+    EXPECT_NE(told.err.find("fixed before"), std::string::npos) << told.err;
+    ASSERT_EQ(explore("by-likelihood", {"--algorithm", "likelihood"}).code, 0);
+    const Outcome added = learn("by-likelihood", {"--same-system"});
+    ASSERT_EQ(added.code, 0) << added.err;
+    EXPECT_EQ(added.object().at("episodes"), 4000);
+    EXPECT_EQ(run({"replay", "by-likelihood", "--json"}).code, 0);
 }
 
 TEST_F(Learn, OtherAlgorithmsAndProblemsAreRefusedWithTheReason) {

@@ -123,7 +123,7 @@ TEST_F(EpisodeFile, RefusesBadLinesWithFileAndLine) {
 }
 
 TEST_F(EpisodeFile, RefusesFilesThatAreNone) {
-    EXPECT_TRUE(says(refused("log.csv", "0,1\n"), {"log.csv", ".jsonl, .ndjson or .npz"}));
+    EXPECT_TRUE(says(refused("log.txt", "0,1\n"), {"log.txt", ".jsonl, .ndjson, .csv or .npz"}));
     EXPECT_TRUE(says(refused("log.jsonl", "\n \n"), {"holds no episodes"}));
     EXPECT_TRUE(says(refusal([&] { read(folder / "none.jsonl"); }), {"none.jsonl: there is no such file"}));
     EXPECT_TRUE(says(refused("log.npz", "not a zip"), {"log.npz"}));

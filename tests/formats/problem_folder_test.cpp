@@ -146,6 +146,28 @@ TEST(ProblemFolder, TheCommandOfTheEnvironmentIsRead) {
         says(refused("[environment]", "[environment]\ncommand = [\"x\"]"), {"problem.toml:8", "both"}));
 }
 
+TEST(ProblemFolder, WhoRunsTheSystemIsRead) {
+    const Folder folder(
+        with("weights = \"truth.json\"",
+             "weights = \"truth.json\"\nsystem = \"cmd:./plant\"\nworkers = 3\ntimeout = 0.5"));
+    const ProblemSystem said = problem_system(folder.path().string());
+    EXPECT_EQ(said.system, "cmd:./plant");
+    EXPECT_EQ(said.workers, 3);
+    EXPECT_EQ(said.timeout, 0.5);
+    EXPECT_EQ(said.folder, std::filesystem::absolute(folder.path()));
+    EXPECT_TRUE(folder.load().truth().has_value())
+        << "it may be known, and run by somebody else all the same";
+    EXPECT_TRUE(problem_system(Folder().path().string()).system.empty());
+    EXPECT_TRUE(problem_system("builtin:garnet").system.empty());
+    const auto refused_system = [](const char* line) {
+        const Folder wrong(with("weights = \"truth.json\"", line));
+        return refusal([&] { problem_system(wrong.path().string()); });
+    };
+    EXPECT_TRUE(says(refused_system("workers = 0"), {"workers", "1 to 1024"}));
+    EXPECT_TRUE(says(refused_system("timeout = -1"), {"timeout", "greater than 0"}));
+    EXPECT_TRUE(says(refused_system("system = \"cmd:x\"\ncommand = [\"x\"]"), {"both"}));
+}
+
 TEST(ProblemFolder, WhatIsNotThereIsNamed) {
     const TemporaryFolder folder;
     EXPECT_TRUE(says(refusal([&] { load_problem((folder / "no").string()); }),

@@ -24,6 +24,7 @@
 #include "alidade/formats/umb_file.hpp"
 #include "alidade/formats/umb_members.hpp"
 #include "alidade/process/plan_file.hpp"
+#include "alidade/process/system_protocol.hpp"
 
 namespace alidade::fuzz {
 namespace {
@@ -222,6 +223,9 @@ void read_episode_bytes(std::string_view bytes, const char* name) {
 void read_episode_lines(std::string_view bytes) {
     read_episode_bytes(bytes, "x.jsonl");
 }
+void read_episode_table(std::string_view bytes) {
+    read_episode_bytes(bytes, "x.csv");
+}
 void read_episode_arrays(std::string_view bytes) {
     read_episode_bytes(bytes, "x.npz");
 }
@@ -251,6 +255,73 @@ void read_problem_toml(std::string_view bytes) {
             check_kernel(problem.features().base_kernel(i), problem.features().actions());
 }
 
+/// A system's answer that declines is one that is understood.
+template <class Read>
+void understood(const Read& read) {
+    try {
+        read();
+    } catch (const detail::SystemDeclined&) {
+    }
+}
+
+void check_visited(const std::vector<State>& states) {
+    demand(!states.empty() && std::ssize(states) <= shape.horizon, "an episode of no length that there is");
+    for (const State state : states) demand(state >= 0 && state < shape.states, "a state that is none");
+}
+
+void read_system_info(std::string_view bytes) {
+    understood([&] {
+        const detail::SystemInfo info = detail::parse_info(bytes);
+        demand(info.states >= 1 && info.actions >= 1 && info.horizon.value_or(1) >= 1, "a system of no size");
+        demand(info.state_names.empty() || std::ssize(info.state_names) == info.states,
+               "names of other states");
+        demand(info.action_names.empty() || std::ssize(info.action_names) == info.actions,
+               "names of other actions");
+    });
+}
+
+/// The answers to `reset` of episode 3 and to `step` 2: no line is both.
+void read_system_state(std::string_view bytes) {
+    bool both = true;
+    const auto noted = [&](const auto& read) {
+        try {
+            understood(read);
+        } catch (const InvalidArgument&) {
+            both = false;
+        }
+    };
+    bool declined = true;
+    noted([&] {
+        check_visited({detail::parse_reset(bytes, shape, 3)});
+        declined = false;
+    });
+    noted([&] {
+        check_visited({detail::parse_step(bytes, shape, 2).state});
+        declined = false;
+    });
+    demand(!both || declined, "one line answers two requests");
+    understood([&] {
+        if (bytes.find("step") != std::string_view::npos)
+            detail::parse_step(bytes, shape, 2);
+        else
+            detail::parse_reset(bytes, shape, 3);
+    });
+}
+
+void read_system_batch(std::string_view bytes) {
+    static const Policy policy = Policy::deterministic(
+        shape, std::vector<std::int32_t>(static_cast<std::size_t>(shape.horizon * shape.states), 1));
+    understood([&] {
+        const auto episodes = detail::parse_run(bytes, policy, 7, 2);
+        demand(episodes.size() == 2, "more or fewer episodes than were asked for");
+        for (const detail::BatchEpisode& episode : episodes) {
+            check_visited(episode.states);
+            demand(std::ssize(episode.states) == shape.horizon || episode.end != detail::EpisodeEnd::none,
+                   "an episode without an end");
+        }
+    });
+}
+
 }  // namespace
 
 const std::vector<Reader>& readers() {
@@ -272,8 +343,12 @@ const std::vector<Reader>& readers() {
         {"policy", read_policy_json},
         {"plan", read_plan_json},
         {"episodes", read_episode_lines},
+        {"episodes-csv", read_episode_table},
         {"episodes-npz", read_episode_arrays},
         {"problem", read_problem_toml},
+        {"system-info", read_system_info},
+        {"system-state", read_system_state},
+        {"system-batch", read_system_batch},
     };
     return all;
 }

@@ -6,6 +6,10 @@
 format_1.zip holds five runs of 300 episodes that the last program of format 1 made, each with options that were stored
 in its own language. Reading leaves every byte alone; exploring further gives what a new run gives that stops at the same
 places, but for the certificates on the way, which that program computed more often.
+
+format_2.zip holds runs of the last program that kept no episodes: two explorations of 300 episodes and a log of 30, all of
+the plant in tests/app. They are read as they are. Where episodes are added they become runs of format 3: what they knew
+stays, and what is known then follows from it and from the episodes.
 """
 
 import argparse
@@ -18,6 +22,9 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "app"))
+import plant  # noqa: E402
 
 PROBLEM = "builtin:garnet?states=3&actions=2&features=2&horizon=3&successors=2"
 # The same runs as they are asked for today, and whether more episodes go on with them.
@@ -76,6 +83,47 @@ class Trial:
         shutil.rmtree(self.folder / "new")
 
 
+def write_plant(folder):
+    plant.write_problem(folder / "plant")
+    (folder / "plant/truth.json").write_text(json.dumps({"weights": [plant.WEIGHTS] * plant.HORIZON}))
+    with (folder / "plant/problem.toml").open("a") as problem:
+        problem.write('[environment]\nweights = "truth.json"\n')
+    for name, seeds in (("monday.jsonl", range(30)), ("tuesday.jsonl", range(100, 140))):
+        lines = (json.dumps(plant.episode([[0, 1, 1]] * plant.HORIZON, seed)) for seed in seeds)
+        (folder / name).write_text("\n".join(lines) + "\n")
+
+
+def examine_format_2(trial):
+    folder = trial.folder
+    write_plant(folder)
+    for name in ("explored", "learned", "regression"):
+        before = hashlib.sha256((folder / name / "run.sqlite").read_bytes()).digest()
+        trial.ask("certify", name)
+        assert hashlib.sha256((folder / name / "run.sqlite").read_bytes()).digest() == before, f"{name}: reading changed it"
+    # Simulated further they stay what they are, and equal new ones.
+    for name, algorithm in (("explored", "likelihood"), ("regression", "hoeffding")):
+        shutil.copytree(folder / name, folder / "simulated")
+        for run in ("simulated", "new"):
+            for episodes in (300, 500):
+                trial.ask("explore", "plant", "-o", run, "--algorithm", algorithm, "--seed", "3", "--threads", "1",
+                          "--episodes", str(episodes))
+        assert contents(folder / "simulated") == contents(folder / "new"), name
+        shutil.rmtree(folder / "simulated")
+        shutil.rmtree(folder / "new")
+    # With episodes added they are of format 3.
+    told = trial.ask("tell", "explored", "--unasked", "--same-system", "--episodes", "tuesday.jsonl")
+    assert told["episodes"] == 40
+    assert len(trial.ask("ask", "explored", "--same-system")["experiments"]) == 4
+    assert trial.ask("certify", "explored")["episodes"] == 340
+    assert trial.ask("replay", "explored")["equal"]
+    trial.ask("learn", "plant", "-o", "learned", "--episodes", "tuesday.jsonl")
+    trial.ask("learn", "plant", "-o", "at-once", "--episodes", "monday.jsonl", "--episodes", "tuesday.jsonl")
+    assert trial.ask("certify", "learned") == trial.ask("certify", "at-once")
+    assert trial.ask("replay", "learned")["equal"]
+    for run in ("explored", "learned"):
+        assert contents(folder / run)["format"] == (3,), run
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", type=Path, required=True)
@@ -83,10 +131,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(Path(__file__).with_name("format_1.zip")) as archive:
             archive.extractall(folder)
+        with zipfile.ZipFile(Path(__file__).with_name("format_2.zip")) as archive:
+            archive.extractall(folder)
         trial = Trial(options.tool.resolve(), Path(folder))
+        examine_format_2(trial)
         for name, (flags, goes_on) in RUNS.items():
             trial.examine(name, flags, goes_on)
-    print(f"{len(RUNS)} runs of format 1: read, and gone on with.")
+    print(f"{len(RUNS)} runs of format 1 and 3 of format 2: read, and gone on with.")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ TEST(DamagedRun, MessagesSayWhatAndWhere) {
     std::string bytes = sound_run();
     bytes[63] = 9;
     folder.write("run.sqlite", bytes);
-    EXPECT_TRUE(says(message(), {"run.sqlite", "format 9", "reads formats 1 to 2"}));
+    EXPECT_TRUE(says(message(), {"run.sqlite", "format 9", "reads formats 1 to 3"}));
     bytes[68] = 0;
     folder.write("run.sqlite", bytes);
     EXPECT_TRUE(says(message(), {"run.sqlite", "not a run", "application id"}));

@@ -31,6 +31,12 @@ struct SourceEntry {
         make;
     /// Why its sets cannot be combined with others'; empty if they can.
     std::function<std::string(const RequestArguments&)> alone;
+    /// Why its sets do not hold for data that nobody asked for; empty if they do. None: they do not, since
+    /// something must have been fixed before the data were collected.
+    std::function<std::string(const Task&, const RequestArguments&)> unasked = {};
+
+    /// Why such data cannot be taken up, in words; empty if they can.
+    std::string unasked_refusal(const Task& task, const Request& request) const;
 };
 
 /// All sources, in the order in which several of them are named.

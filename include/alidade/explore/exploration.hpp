@@ -58,16 +58,34 @@ struct Timings {
     double certify = 0;   ///< computing certificates
 };
 
-/// The ready-made loop: ask, deploy, tell, certify; keeps the best iterate. It can be written down
-/// between batches and taken up again, and then equals one that was never stopped.
+/// An explorer with certificates on the way, which keeps the best iterate: ask, tell, conclude, and `run`,
+/// the ready-made loop of these. It can be written down between batches and taken up again, and then equals
+/// one that was never stopped.
 class Exploration {
 public:
     Exploration(const Task& task, const ExplorerOptions& options);
 
-    /// Runs until the target, the budget or an interruption; may be called again with a larger budget or
-    /// a smaller target. Throws ModelContradiction if the data contradict the model, after all that was seen
-    /// has been counted: explorer, counts and memory belong together, and `contradiction` says what it was.
-    /// An episode with a transition that no base model can produce is counted as one without transitions.
+    /// The next experiment, of no more episodes than the budget has left; nothing if the target is met or the
+    /// budget is spent. Computes the policy, and the certificate where one is due. Asking twice without
+    /// telling gives the same one. Throws ModelContradiction if the data contradict the model, and
+    /// InvalidArgument for options out of range.
+    std::optional<Deployment> ask(const ExploreOptions& options);
+    /// What the experiment asked for showed, and nothing else. `found`: a transition that no base model can
+    /// produce, whose episode is among the counted ones without its transitions.
+    void tell(const Counts& batch, const std::optional<RunContradiction>& found = {});
+    /// Data that nobody asked for, or that come when their experiment is over. Throws InvalidArgument where
+    /// the sets do not hold for such data: Explorer::unasked_refusal says why.
+    void tell_unasked(const Counts& batch, const std::optional<RunContradiction>& found = {});
+    /// The certificate at the end: reported, but not remembered, so that who goes on cannot tell that there
+    /// was an end. Throws as `ask` does. Whether target or budget ended it; else it was interrupted.
+    Stopped conclude(const ExploreOptions& options);
+
+    /// The ready-made loop. Runs until the target, the budget or an interruption; may be called again with a
+    /// larger budget or a smaller target. Throws ModelContradiction if the data contradict the model, after
+    /// all that was seen has been counted: explorer, counts and memory belong together, and `contradiction`
+    /// says what it was. An episode with a transition that no base model can produce is counted as one
+    /// without transitions. What a system throws that cannot go on comes out likewise, after what it has
+    /// reported before has been counted.
     Stopped run(Deployer& system, const ExploreOptions& options);
 
     const Explorer& explorer() const noexcept { return explorer_; }
@@ -81,6 +99,10 @@ public:
     /// What the best knowledge rests on.
     const Snapshot& best_evidence();
     const std::vector<TracePoint>& trace() const noexcept { return trace_; }
+    /// The best of the certificates on the way, if this object has computed it; it is not computed for this.
+    const Knowledge* certified() const noexcept {
+        return scheduled_.knowledge ? &*scheduled_.knowledge : nullptr;
+    }
     const Timings& timings() const noexcept { return timings_; }
 
     /// Everything needed to go on: loop and explorer.
@@ -91,12 +113,14 @@ public:
 private:
     /// A candidate for what is handed over.
     struct Iterate {
-        std::optional<Knowledge> knowledge;
+        bool made = false;                   // there is one
+        std::optional<Knowledge> knowledge;  // of one that was restored it is computed when it is asked for
         Snapshot evidence;
         // The least candidate, not clipped at H; none yet.
         double bound = std::numeric_limits<double>::infinity();
     };
 
+    bool met(double bound, const ExploreOptions& options) const;
     bool certificate_due(const std::optional<double>& target) const;
     bool take_if_better(Iterate& iterate);
     /// Does something that may find the model contradicted, and notes that; whether it did not.
@@ -105,8 +129,9 @@ private:
     Deployment next(bool despite);
     void certify(bool despite);
     void advance(Deployer& system, const Deployment& deployment, std::int64_t episodes, bool despite);
+    void note(const std::optional<RunContradiction>& found);
     void finish(bool despite);
-    const Iterate& handed_over();
+    Iterate& handed_over();
 
     Task task_;
     Explorer explorer_;

@@ -66,6 +66,11 @@ public:
     /// What the experiment showed: counts of the deployment asked for, and of nothing else. They are taken up
     /// whatever they show; `ask` and `knowledge` judge them.
     void tell(const Counts& counts);
+    /// Data that nobody asked for, or that come when their experiment is over. Throws InvalidArgument where
+    /// unasked_refusal() says why.
+    void tell_unasked(const Counts& counts);
+    /// Why such data would void the bounds of these sets; empty if they would not.
+    std::string unasked_refusal() const;
     /// The learned model and its certificate now. Throws ModelContradiction if the data rule out the
     /// model. Does not change what is asked next.
     Knowledge knowledge() const;
@@ -92,6 +97,7 @@ public:
 private:
     friend struct detail::ExplorerParts;  // tests look at sources_
 
+    void require_own(const Counts& counts) const;
     Knowledge combine(const WidthOptions& effort, std::vector<Knowledge> parts) const;
     /// All sources by name: those that certificates rest on, and the one that the behaviour plans with.
     std::vector<std::pair<std::string, detail::SetSource*>> all_sources() const;

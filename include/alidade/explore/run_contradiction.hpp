@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "alidade/certify/model_fit.hpp"
+#include "alidade/error.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -38,6 +39,9 @@ struct RunContradiction {
 
     bool operator==(const RunContradiction&) const = default;
 };
+
+/// What an impossible transition showed, in the last of so many episodes.
+RunContradiction impossible_transition(const ModelContradiction& error, std::int64_t episodes);
 
 /// What a model check found after so many episodes; none unless it contradicts.
 std::optional<RunContradiction> contradiction_of(const ModelFit& fit, std::int64_t episodes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,11 @@ struct LoadOptions {
 ///     file = "phi.npz"
 ///     norm_bound = 1.8              # optional: sqrt(d)
 ///     [environment]                 # optional
-///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}; or: command = ["./plant"]
+///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}, if they are known
 ///                                   # of a linear MDP: measures = "truth.npz"
+///     system = "cmd:./plant --serve"  # what runs experiments; or: command = ["./plant", "--serve"]
+///     workers = 4                   # processes of a command at once
+///     timeout = 60                  # seconds that one of its answers may take
 ///     [target]                      # optional, as are its keys
 ///     epsilon = 0.5
 ///     delta = 0.1
@@ -50,6 +54,18 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options = 
 
 /// The `command` of the problem's [environment]; empty for built-in problems and where there is none.
 std::vector<std::string> environment_command(std::string_view path_or_uri);
+
+/// What [environment] says about who runs experiments.
+struct ProblemSystem {
+    std::string system;                ///< as parse_system() takes it; empty: nothing is said
+    std::vector<std::string> command;  ///< instead, the words of a command
+    std::optional<Index> workers;      ///< 1 to 1024
+    std::optional<double> timeout;     ///< seconds, above 0
+    std::filesystem::path folder;      ///< where a command is started: the problem's
+};
+
+/// All of that; nothing for built-in problems.
+ProblemSystem problem_system(std::string_view path_or_uri);
 
 /// Writes a folder from which load_problem gives an equal problem: problem.toml, base/NAME.npz or
 /// features.npz or phi.npz, truth.json or truth.npz if the truth is known, rewards/NAME.json. Creates the

@@ -18,6 +18,7 @@ enum class Purpose : std::uint64_t {
     tree_search = 9,  ///< episodes drawn by a planner
     reward = 10,      ///< random rewards that are asked for by name
     starts = 11,      ///< where searches over policies and rewards begin
+    system = 12,      ///< seeds of episodes that another program runs
 };
 
 /// One block of Philox4x64-10: four words for a counter and a key.

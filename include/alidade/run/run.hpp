@@ -13,10 +13,14 @@
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/exploration.hpp"
+#include "alidade/files/episode_file.hpp"
 #include "alidade/model/threads.hpp"
 #include "alidade/run/run_record.hpp"
 
 namespace alidade {
+
+class AskTell;
+class System;
 
 namespace detail {
 class RunStore;
@@ -61,8 +65,18 @@ struct LoadedRun {
 };
 
 struct LearnOptions {
-    Threads threads;       ///< results do not depend on them
-    bool replace = false;  ///< a run that is in the folder
+    Threads threads;          ///< results do not depend on them
+    bool replace = false;     ///< a run that is in the folder
+    std::string worker = {};  ///< who learns; kept with the episodes
+};
+
+/// Calls its argument with every episode there is to tell, in order.
+using EpisodeSource = std::function<void(const std::function<void(const LoggedEpisode&)>&)>;
+
+/// A log of episodes.
+struct EpisodeLog {
+    std::string name;  ///< its file
+    EpisodeSource episodes;
 };
 
 struct LearnedRun;
@@ -96,6 +110,13 @@ public:
                             const std::string& source, double delta, const Counts& counts,
                             const LearnOptions& options = {});
 
+    /// The same with every episode kept. A run that is in the folder, of logs too, is added to, if it is not
+    /// replaced: logs whose episodes it has already are left out, and named in LearnedRun::known. Throws
+    /// InvalidArgument if it was explored: AskTell::tell_unasked is for that.
+    static LearnedRun learn(const std::filesystem::path& folder, const Problem& problem,
+                            const std::string& source, double delta, std::span<const EpisodeLog> logs,
+                            const LearnOptions& options = {});
+
     Run(Run&&) noexcept;
     Run& operator=(Run&&) noexcept;
     ~Run();
@@ -112,10 +133,19 @@ public:
     std::optional<RunCheckpoint> checkpoint() const;
     std::optional<RunResult> result() const;
 
+    /// Whether every episode is kept, and who ran it: AskTell.
+    bool keeps_episodes() const;
+
     /// Explores until the goal, an interruption, or a contradiction, which is stored and thrown as
     /// ModelContradiction; so is one that the run has stored already, unless the goal is to go on despite it.
-    /// Stores on the way, at least a second apart and before work that takes long, and at the end.
+    /// Stores on the way, at least a second apart and before work that takes long, and at the end; also what
+    /// a system has reported that then cannot go on, which is thrown as SystemFailed.
     ExploredRun explore(Deployer& system, const RunGoal& goal, const RunWatch& watch = {});
+    /// The same with a system that reports every episode, each of which is kept: AskTell, asked and told by
+    /// this loop. What was told stays told: killed anywhere, a system with seeds leads to the same bytes.
+    /// Throws InvalidArgument if somebody else has an experiment of this run and its time is not over, and
+    /// what the system throws.
+    ExploredRun explore(System& system, const RunGoal& goal, const RunWatch& watch = {});
     /// The same with the problem's own system, simulated. Throws InvalidArgument if it is not known.
     ExploredRun explore(const RunGoal& goal, const RunWatch& watch = {});
 
@@ -133,16 +163,18 @@ public:
     std::vector<KeptPlan> kept_plans() const;
 
 private:
+    friend class AskTell;
     explicit Run(detail::RunStore store);
 
-    std::unique_ptr<detail::RunStore> store_;
+    std::shared_ptr<detail::RunStore> store_;
 };
 
 /// A run that was learned from data.
 struct LearnedRun {
     Run run;
     Knowledge knowledge;
-    RunResult result;  ///< as it was stored
+    RunResult result;                     ///< as it was stored
+    std::vector<std::string> known = {};  ///< logs that it had already
 };
 
 /// The explorer's options of a run.

@@ -28,6 +28,8 @@ struct RunOptions {
     double delta = 0.1;
     std::uint64_t seed = 0;
     Schedule schedule;
+    std::string system =
+        "simulated";  ///< what runs its experiments: the name in systems(), without parameters
 
     bool operator==(const RunOptions&) const = default;
 };
@@ -75,6 +77,10 @@ enum class Access {
     read,
     /// The one writer, for as long as the store lives.
     write,
+    /// One of several who ask and tell: every change is a transaction of its own. Waits for others, half a
+    /// minute at most,
+    /// the one writer among them.
+    share,
 };
 
 /// 32 hexadecimal digits that tell problems apart for exploration: FNV-1a (128 bits) over the features,

@@ -33,6 +33,11 @@ void Behaviour::tell(const Counts& batch) {
     episodes_ += batch.episodes();
 }
 
+void Behaviour::tell_unasked(const Counts& batch) {
+    expects(batch.shape() == shape_, "counts have another shape than the problem");
+    episodes_ += batch.episodes();
+}
+
 std::int64_t Behaviour::replan_bound() const {
     // Where determinants decide when to replan, they bound how often; else the batches are counted.
     if (const SetSource* planned_with = source())

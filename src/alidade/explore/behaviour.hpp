@@ -27,6 +27,8 @@ public:
     Deployment repeat() const;
     /// What the experiment showed.
     void tell(const Counts& batch);
+    /// What was seen without its asking.
+    void tell_unasked(const Counts& batch);
 
     std::int64_t episodes() const noexcept { return episodes_; }
     std::int64_t replans() const noexcept { return replans_; }

@@ -48,17 +48,6 @@ double least_candidate(const RewardFreeCertificate& certificate) {
     return least;
 }
 
-RunContradiction impossible(const ModelContradiction& error, std::int64_t episodes) {
-    RunContradiction found{ContradictionKind::impossible_transition, error.what(), episodes};
-    if (const auto* seen = dynamic_cast<const ImpossibleTransition*>(&error)) {
-        found.step = seen->step();
-        found.state = seen->state();
-        found.action = seen->action();
-        found.successor = seen->successor();
-    }
-    return found;
-}
-
 }  // namespace
 
 std::string to_string(Stopped stopped) {
@@ -84,7 +73,7 @@ bool Exploration::certificate_due(const std::optional<double>& target) const {
         const std::int64_t since = explorer_.replans() - (trace_.empty() ? 0 : trace_.back().replans);
         if (since < policies_between) return false;
     }
-    if (!scheduled_.knowledge) return true;
+    if (!scheduled_.made) return true;
     const auto now = static_cast<double>(explorer_.episodes()), last = static_cast<double>(certified_at_);
     // Without new data it would be the same.
     if (now <= last) return false;
@@ -101,8 +90,8 @@ bool Exploration::take_if_better(Iterate& iterate) {
     // All iterates hold on one event, so the least may be handed over [theory §3m].
     const double bound = least_candidate(knowledge.certificate);
     // Ties go to the latest [design decision 3]. The paper hands over the last [paper, Alg. 1 line 19].
-    if (iterate.knowledge && explorer_.keeps_best() && bound > iterate.bound) return false;
-    iterate = {std::move(knowledge), explorer_.evidence(), bound};
+    if (iterate.made && explorer_.keeps_best() && bound > iterate.bound) return false;
+    iterate = {true, std::move(knowledge), explorer_.evidence(), bound};
     return true;
 }
 
@@ -130,36 +119,65 @@ Deployment Exploration::next(bool despite) {
 void Exploration::certify(bool despite) {
     const Watch watch(timings_.certify);
     // Without an earlier certificate there is nothing to hand over.
-    const bool certified =
-        judged(despite && scheduled_.knowledge.has_value(), [&] { take_if_better(scheduled_); });
+    const bool certified = judged(despite && scheduled_.made, [&] { take_if_better(scheduled_); });
     certified_at_ = explorer_.episodes();
     if (certified) trace_.push_back({certified_at_, scheduled_.bound, explorer_.replans()});
 }
 
-Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
+bool Exploration::met(double bound, const ExploreOptions& options) const {
+    return options.target && std::min(bound, static_cast<double>(task_.horizon)) <= *options.target;
+}
+
+std::optional<Deployment> Exploration::ask(const ExploreOptions& options) {
     expects(options.episodes >= 1 && options.episodes <= most_episodes, "episodes is {}; must be 1 to {}",
             options.episodes, most_episodes);
     expects(!options.target || *options.target > 0, "target is {}; must be greater than 0",
             options.target.value_or(0));
-    const Watch watch(timings_.total);
     final_.reset();
-    const auto met = [&](double bound) {
-        return options.target && std::min(bound, static_cast<double>(task_.horizon)) <= *options.target;
-    };
+    Deployment deployment = next(options.despite_contradiction);
+    if (certificate_due(options.target)) certify(options.despite_contradiction);
+    const std::int64_t left = options.episodes - explorer_.episodes();
+    // Certificates hold at all times at once, so that stopping at the first small one costs no
+    // probability [theory §3f].
+    if (met(scheduled_.bound, options) || left <= 0) return std::nullopt;
+    deployment.episodes = std::min(left, deployment.episodes);
+    return deployment;
+}
+
+void Exploration::note(const std::optional<RunContradiction>& found) {
+    if (found && !contradiction_) contradiction_ = found;
+}
+
+void Exploration::tell(const Counts& batch, const std::optional<RunContradiction>& found) {
+    const Watch planning(timings_.plan);
+    explorer_.tell(batch);
+    counts_ += batch;
+    note(found);
+}
+
+void Exploration::tell_unasked(const Counts& batch, const std::optional<RunContradiction>& found) {
+    const Watch planning(timings_.plan);
+    explorer_.tell_unasked(batch);
+    counts_ += batch;
+    note(found);
+}
+
+Stopped Exploration::conclude(const ExploreOptions& options) {
+    const bool target = met(scheduled_.bound, options);
+    finish(options.despite_contradiction);
+    if (target || met(final_->knowledge->certificate.bound, options)) return Stopped::target;
+    return explorer_.episodes() >= options.episodes ? Stopped::budget : Stopped::interrupted;
+}
+
+Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
+    const Watch watch(timings_.total);
     while (true) {
-        const Deployment deployment = next(options.despite_contradiction);
-        if (certificate_due(options.target)) certify(options.despite_contradiction);
-        // Certificates hold at all times at once, so that stopping at the first small one costs no
-        // probability [theory §3f].
-        const bool target = met(scheduled_.bound);
-        const std::int64_t left = options.episodes - explorer_.episodes();
-        if (target || left <= 0 || (options.interrupted && options.interrupted())) {
+        const std::optional<Deployment> deployment = ask(options);
+        if (!deployment || (options.interrupted && options.interrupted())) {
             if (options.ending) options.ending();
-            finish(options.despite_contradiction);
-            if (target || met(final_->knowledge->certificate.bound)) return Stopped::target;
-            return left <= 0 ? Stopped::budget : Stopped::interrupted;
+            return conclude(options);
         }
-        advance(system, deployment, std::min(left, deployment.episodes), options.despite_contradiction);
+        advance(system, *deployment, deployment->episodes, options.despite_contradiction);
         if (options.observe)
             options.observe({explorer_.episodes(), explorer_.replans(),
                              std::min(scheduled_.bound, static_cast<double>(task_.horizon)),
@@ -170,21 +188,22 @@ Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
 void Exploration::advance(Deployer& system, const Deployment& deployment, std::int64_t episodes,
                           bool despite) {
     batch_.clear();
-    std::exception_ptr contradicted;
+    std::exception_ptr contradicted, failed;
+    std::optional<RunContradiction> found;
     try {
         const Watch simulation(timings_.simulate);
         system.deploy(*deployment.policy, explorer_.episodes(), episodes, batch_);
     } catch (const ModelContradiction& error) {
         // The episode that showed it was run as well: it is not to be run again by those who go on.
         batch_.add_episodes(1);
-        if (!contradiction_) contradiction_ = impossible(error, explorer_.episodes() + batch_.episodes());
+        found = impossible_transition(error, explorer_.episodes() + batch_.episodes());
         contradicted = std::current_exception();
+    } catch (...) {
+        // What was counted before was paid for.
+        failed = std::current_exception();
     }
-    {
-        const Watch planning(timings_.plan);
-        explorer_.tell(batch_);
-        counts_ += batch_;
-    }
+    if (!failed || batch_.episodes() > 0) tell(batch_, found);
+    if (failed) std::rethrow_exception(failed);
     if (contradicted && !despite) std::rethrow_exception(contradicted);
 }
 
@@ -194,23 +213,28 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
 void Exploration::finish(bool despite) {
     const Watch watch(timings_.certify);
     final_ = scheduled_;
-    if (!final_->knowledge)
+    if (!final_->made) {
         // There is nothing to compare with.
         final_->evidence = explorer_.evidence();
-    else if (explorer_.episodes() != certified_at_)
+        final_->made = true;
+    } else if (explorer_.episodes() != certified_at_) {
         judged(despite, [&] { take_if_better(*final_); });
+    }
+    // Of one that was restored nothing is known that could be handed over instead.
     judged(despite && final_->knowledge.has_value(),
            [&] { final_->knowledge = explorer_.recompute(final_->evidence); });
 }
 
-const Exploration::Iterate& Exploration::handed_over() {
+Exploration::Iterate& Exploration::handed_over() {
     if (final_) return *final_;
-    if (!scheduled_.knowledge) certify(false);
+    if (!scheduled_.made) certify(false);
     return scheduled_;
 }
 
 const Knowledge& Exploration::best() {
-    return *handed_over().knowledge;
+    Iterate& iterate = handed_over();
+    if (!iterate.knowledge) iterate.knowledge = explorer_.recompute(iterate.evidence);
+    return *iterate.knowledge;
 }
 
 const Snapshot& Exploration::best_evidence() {
@@ -219,7 +243,7 @@ const Snapshot& Exploration::best_evidence() {
 
 Snapshot Exploration::memory() {
     Snapshot record = explorer_.memory();
-    if (!scheduled_.knowledge) return record;
+    if (!scheduled_.made) return record;
     record.add("best.", scheduled_.evidence);
     record.numbers["best_bound"] = {scheduled_.bound};
     record.integers["certified_at"] = {certified_at_};
@@ -242,10 +266,10 @@ void Exploration::restore(const Snapshot& memory, Counts counts) {
     trace_.clear();
     contradiction_.reset();
     if (!memory.numbers.contains("best_bound")) return;
+    scheduled_.made = true;
+    // Its knowledge is computed from the evidence where it is asked for, so that no stored set is believed.
+    // The bound is the one that the run had, since later ones are compared with it.
     scheduled_.evidence = memory.part("best.");
-    // Computed from the evidence, so that no stored set is believed. The bound is the one that the run had,
-    // since later ones are compared with it.
-    scheduled_.knowledge = explorer_.recompute(scheduled_.evidence);
     scheduled_.bound = memory.numbers.at("best_bound").at(0);
     certified_at_ = memory.integers.at("certified_at").at(0);
     const auto& episodes = memory.integers.at("trace.episodes");

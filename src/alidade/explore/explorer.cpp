@@ -112,10 +112,31 @@ Deployment Explorer::ask() {
 }
 
 void Explorer::tell(const Counts& counts) {
-    expects(counts.shape() == task_.shape(), "counts have another shape than the problem");
-    expects(counts.over(*task_.successors()), "counts are of other successors than the problem's");
+    require_own(counts);
     behaviour_->tell(counts);
     for (const auto& [name, source] : all_sources()) source->absorb(counts);
+}
+
+std::string Explorer::unasked_refusal() const {
+    for (const Request& request : parse_requests(options_.confidence))
+        if (std::string refusal = find_source(request.name).unasked_refusal(task_, request); !refusal.empty())
+            return refusal;
+    return {};
+}
+
+void Explorer::tell_unasked(const Counts& counts) {
+    const std::string refusal = unasked_refusal();
+    expects(refusal.empty(), "{}", refusal);
+    // Who acts may plan with sets that need something fixed before they count; nothing is claimed of them.
+    if (replans() == 0) ask();
+    require_own(counts);
+    behaviour_->tell_unasked(counts);
+    for (const auto& [name, source] : all_sources()) source->absorb(counts);
+}
+
+void Explorer::require_own(const Counts& counts) const {
+    expects(counts.shape() == task_.shape(), "counts have another shape than the problem");
+    expects(counts.over(*task_.successors()), "counts are of other successors than the problem's");
 }
 
 bool Explorer::keeps_best() const {

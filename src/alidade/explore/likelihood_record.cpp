@@ -110,7 +110,17 @@ SourceEntry likelihood_entry() {
             return std::make_unique<LikelihoodSource>(
                 setting, LikelihoodSourceOptions{arguments.flag("prequential"), width});
         },
-        .alone = [](const RequestArguments&) { return std::string(); }};
+        .alone = [](const RequestArguments&) { return std::string(); },
+        .unasked = [](const Task& task, const RequestArguments& arguments) -> std::string {
+            if (task.features->kind() == FeatureKind::general)
+                return "the sets of signed features rest on predictions that must be made before the data "
+                       "are "
+                       "asked for, and nobody made any before these";
+            return arguments.flag("prequential")
+                       ? "the run's sets count predictions (likelihood?prequential=true), which must be made "
+                         "before the data are asked for, and nobody made any before these"
+                       : "";
+        }};
 }
 
 }  // namespace alidade::detail

@@ -165,7 +165,8 @@ SourceEntry linear_entry() {
                             "linear: scale and precision are parameters of constants=paper");
                 return std::make_unique<LinearSource>(setting, options);
             },
-            .alone = [](const RequestArguments&) { return std::string(); }};
+            .alone = [](const RequestArguments&) { return std::string(); },
+            .unasked = [](const Task&, const RequestArguments&) { return std::string(); }};
 }
 
 }  // namespace alidade::detail

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "alidade/error.hpp"
+#include "alidade/model/counts.hpp"
 
 namespace alidade {
 
@@ -26,6 +27,17 @@ ContradictionKind parse_contradiction_kind(std::string_view name) {
             "kind of contradiction '{}'; must be impossible-transition, empty-confidence-set or model-check",
             name);
     return ContradictionKind::model_check;
+}
+
+RunContradiction impossible_transition(const ModelContradiction& error, std::int64_t episodes) {
+    RunContradiction found{ContradictionKind::impossible_transition, error.what(), episodes};
+    if (const auto* seen = dynamic_cast<const ImpossibleTransition*>(&error)) {
+        found.step = seen->step();
+        found.state = seen->state();
+        found.action = seen->action();
+        found.successor = seen->successor();
+    }
+    return found;
 }
 
 std::optional<RunContradiction> contradiction_of(const ModelFit& fit, std::int64_t episodes) {

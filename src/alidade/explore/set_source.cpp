@@ -40,6 +40,14 @@ const std::vector<SourceEntry>& set_sources() {
     return entries;
 }
 
+std::string SourceEntry::unasked_refusal(const Task& task, const Request& request) const {
+    if (unasked) return unasked(task, RequestArguments(source_place(*this), parameters, request.given));
+    return fmt::format(
+        "the run's confidence sets are by {}: the values that it predicts must be fixed before the data are "
+        "asked for, and nobody fixed any before these",
+        name);
+}
+
 const SourceEntry& find_source(std::string_view name) {
     std::vector<std::string> names;
     for (const SourceEntry& entry : set_sources()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "json_file.hpp"
 #include "npz.hpp"
 #include "text_file.hpp"
+#include "transition_table.hpp"
 
 namespace alidade {
 namespace {
@@ -18,46 +20,52 @@ namespace {
 using nlohmann::json;
 
 /// Counts are added up as doubles later on; beyond this they would not be whole.
-constexpr std::int64_t most_episodes = std::int64_t{1} << 53;
+constexpr std::int64_t most_logged_episodes = std::int64_t{1} << 53;
 
-struct LoggedEpisode {
-    std::vector<State> states;
-    std::vector<Action> actions;
-    std::int64_t count = 1;
+/// Gives out episodes; what is wrong with one is said with its place.
+class Placed {
+public:
+    using Each = std::function<void(const LoggedEpisode&)>;
+    explicit Placed(const Each& each) : each_(each) {}
+
+    template <class Place>
+    void give(const LoggedEpisode& episode, const Place& place) const {
+        try {
+            each_(episode);
+        } catch (const InvalidArgument& error) {
+            throw InvalidArgument(fmt::format("{}: {}", place(), error.what()));
+        } catch (const ModelContradiction& error) {
+            throw ModelContradiction(fmt::format("{}: {}", place(), error.what()));
+        }
+    }
+
+private:
+    const Each& each_;
 };
 
-/// Counts one episode; what is wrong with it is said with its place.
-void take(const LoggedEpisode& episode, const StartLaw& start, const std::string& place, Counts& counts) {
-    try {
-        expects(episode.count <= most_episodes - counts.episodes(), "more than {} episodes in all",
-                most_episodes);
-        if (!episode.states.empty() && episode.states[0] >= 0 && episode.states[0] < counts.shape().states) {
-            const auto atoms = start.atoms();
-            expects(std::ranges::any_of(
-                        atoms,
-                        [&](const auto& atom) { return atom.first == episode.states[0] && atom.second > 0; }),
-                    "the episode starts in state {}, where the problem's start law never starts",
-                    episode.states[0]);
-        }
-        counts.add(episode.states, episode.actions, episode.count);
-    } catch (const InvalidArgument& error) {
-        throw InvalidArgument(fmt::format("{}: {}", place, error.what()));
-    } catch (const ModelContradiction& error) {
-        throw ModelContradiction(fmt::format("{}: {}", place, error.what()));
-    }
+/// Counts one episode.
+void count_episode(const LoggedEpisode& episode, const StartLaw& start, Counts& counts) {
+    expects(episode.times <= most_logged_episodes - counts.episodes(), "more than {} episodes in all",
+            most_logged_episodes);
+    validate(episode, counts.shape(), start);
+    counts.add(episode.states, episode.actions, episode.times);
 }
 
 void read_list(const json& value, std::int64_t last, std::string_view key, const std::string& place,
-               std::vector<Index>& result) {
+               const detail::NameTable& names, std::vector<Index>& result) {
     result.clear();
     for (const json& element : detail::list(value, fmt::format("{}: \"{}\"", place, key))) {
         // The place is put into words only where it is needed: there are many elements.
         const bool plain =
             element.is_number_unsigned() && element.get<std::uint64_t>() <= static_cast<std::uint64_t>(last);
-        result.push_back(
-            plain ? element.get<std::int64_t>()
-                  : detail::position(element, last,
-                                     fmt::format("{}: \"{}\", step {}", place, key, result.size())));
+        if (plain) {
+            result.push_back(element.get<std::int64_t>());
+            continue;
+        }
+        const std::string where = fmt::format("{}: \"{}\", step {}", place, key, result.size());
+        result.push_back(element.is_string() && !names.empty()
+                             ? names.number(element.get_ref<const std::string&>(), where)
+                             : detail::position(element, last, where));
     }
 }
 
@@ -77,24 +85,36 @@ json parse_line(const std::string& line, const std::string& place) {
     }
 }
 
-void read_lines(std::istream& file, const std::string& name, const StartLaw& start, Counts& counts) {
-    const Shape& shape = counts.shape();
+void read_lines(std::istream& file, const std::string& name, const EpisodeFileOptions& options,
+                const Placed& each) {
+    const Shape& shape = options.shape;
+    const detail::NameTable states("state", options.state_names), actions("action", options.action_names);
     LoggedEpisode episode;
     std::string line;
     for (std::int64_t number = 1; detail::read_line(file, line, name); ++number) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         const std::string place = fmt::format("{}:{}", name, number);
         const json object = parse_line(line, place);
-        detail::check_object(object, {"states", "actions", "count", "id", "rewards"}, place);
-        read_list(detail::member(object, "states", place), shape.states - 1, "states", place, episode.states);
-        read_list(detail::member(object, "actions", place), shape.actions - 1, "actions", place,
+        detail::check_object(object,
+                             {"states", "actions", "count", "complete", "id", "rewards", "experiment",
+                              "episode", "seed", "source", "worker", "told"},
+                             place);
+        read_list(detail::member(object, "states", place), shape.states - 1, "states", place, states,
+                  episode.states);
+        read_list(detail::member(object, "actions", place), shape.actions - 1, "actions", place, actions,
                   episode.actions);
-        episode.count = 1;
+        episode.times = 1;
         if (const auto count = object.find("count"); count != object.end()) {
-            episode.count = detail::position(*count, most_episodes, place + ": \"count\"");
-            expects(episode.count >= 1, "{}: \"count\" is 0; must be at least 1", place);
+            episode.times = detail::position(*count, most_logged_episodes, place + ": \"count\"");
+            expects(episode.times >= 1, "{}: \"count\" is 0; must be at least 1", place);
         }
-        take(episode, start, place, counts);
+        episode.complete = true;
+        if (const auto complete = object.find("complete"); complete != object.end()) {
+            expects(complete->is_boolean(), "{}: \"complete\" is {}; must be true or false", place,
+                    detail::shown(*complete));
+            episode.complete = complete->get<bool>();
+        }
+        each.give(episode, [&]() -> const std::string& { return place; });
     }
     expects(!file.bad(), "{}: cannot be read to its end", name);
 }
@@ -118,13 +138,12 @@ void read_row(std::span<const std::int64_t> row, std::string_view name, const st
     result.assign(row.begin(), end);
 }
 
-void take_arrays(const detail::NpzArrays& arrays, const std::string& file, const StartLaw& start,
-                 Counts& counts) {
+void take_arrays(const detail::NpzArrays& arrays, const std::string& file, const Placed& each) {
     for (const auto& item : arrays)
         expects(item.first == "states" || item.first == "actions" || item.first == "count" ||
-                    item.first == "id" || item.first == "rewards",
-                "{}: unknown array '{}' (known: states, actions, count, id, rewards); leave it out or "
-                "rename it",
+                    item.first == "id" || item.first == "rewards" || item.first == "experiment",
+                "{}: unknown array '{}' (known: states, actions, count, id, rewards, experiment); leave it "
+                "out or rename it",
                 file, item.first);
     const detail::NpyArray& states = integers(arrays, "states", 2, file);
     const detail::NpyArray& actions = integers(arrays, "actions", 2, file);
@@ -142,16 +161,24 @@ void take_arrays(const detail::NpzArrays& arrays, const std::string& file, const
         const std::string place = fmt::format("{}: episode {}", file, k);
         read_row(std::span(states.integers).subspan(k * width, width), "states", place, episode.states);
         read_row(std::span(actions.integers).subspan(k * width, width), "actions", place, episode.actions);
-        episode.count = count != nullptr ? count->integers[k] : 1;
-        take(episode, start, place, counts);
+        episode.times = count != nullptr ? count->integers[k] : 1;
+        each.give(episode, [&]() -> const std::string& { return place; });
     }
 }
 
 void check_episode_extension(const std::filesystem::path& path) {
     const auto kind = path.extension();
-    expects(kind == ".jsonl" || kind == ".ndjson" || kind == ".npz",
-            "{}: a file of episodes must end in .jsonl, .ndjson or .npz; rename it or convert it",
+    expects(kind == ".jsonl" || kind == ".ndjson" || kind == ".npz" || kind == ".csv",
+            "{}: a file of episodes must end in .jsonl, .ndjson, .csv or .npz; rename it or convert it",
             path.string());
+}
+
+void visit_stream(std::istream& stream, const std::filesystem::path& path, const EpisodeFileOptions& options,
+                  const std::function<void(const LoggedEpisode&)>& each) {
+    if (path.extension() == ".csv")
+        detail::read_transition_table(stream, path.string(), options, each);
+    else
+        read_lines(stream, path.string(), options, Placed(each));
 }
 
 std::int64_t episodes_since(std::int64_t before, const std::filesystem::path& path, const Counts& counts) {
@@ -161,29 +188,51 @@ std::int64_t episodes_since(std::int64_t before, const std::filesystem::path& pa
 
 }  // namespace
 
-std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts) {
+void validate(const LoggedEpisode& episode, const Shape& shape, const StartLaw& start) {
+    expects(episode.times >= 1, "an episode that was seen {} times; must be at least 1", episode.times);
+    if (episode.states.empty() || episode.states[0] < 0 || episode.states[0] >= shape.states) return;
+    expects(std::ranges::any_of(
+                start.atoms(),
+                [&](const auto& atom) { return atom.first == episode.states[0] && atom.second > 0; }),
+            "the episode starts in state {}, where the problem's start law never starts", episode.states[0]);
+}
+
+void visit_episodes(const std::filesystem::path& path, const EpisodeFileOptions& options,
+                    const std::function<void(const LoggedEpisode&)>& each) {
     check_episode_extension(path);
+    if (path.extension() == ".npz") return take_arrays(detail::read_npz(path), path.string(), Placed(each));
+    detail::check_readable(path);
+    std::ifstream file(path, std::ios::binary);
+    visit_stream(file, path, options, each);
+}
+
+void visit_episodes(std::string_view bytes, const std::filesystem::path& path,
+                    const EpisodeFileOptions& options,
+                    const std::function<void(const LoggedEpisode&)>& each) {
+    check_episode_extension(path);
+    if (path.extension() == ".npz")
+        return take_arrays(detail::parse_npz(bytes, path.string()), path.string(), Placed(each));
+    std::istringstream file{std::string(bytes)};
+    visit_stream(file, path, options, each);
+}
+
+std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts,
+                           const EpisodeFileOptions& options) {
     const std::int64_t before = counts.episodes();
-    if (path.extension() == ".npz") {
-        take_arrays(detail::read_npz(path), path.string(), start, counts);
-    } else {
-        detail::check_readable(path);
-        std::ifstream file(path, std::ios::binary);
-        read_lines(file, path.string(), start, counts);
-    }
+    visit_episodes(path, options,
+                   [&](const LoggedEpisode& episode) { count_episode(episode, start, counts); });
     return episodes_since(before, path, counts);
+}
+
+std::int64_t read_episodes(const std::filesystem::path& path, const StartLaw& start, Counts& counts) {
+    return read_episodes(path, start, counts, {.shape = counts.shape()});
 }
 
 std::int64_t parse_episodes(std::string_view bytes, const std::filesystem::path& path, const StartLaw& start,
                             Counts& counts) {
-    check_episode_extension(path);
     const std::int64_t before = counts.episodes();
-    if (path.extension() == ".npz") {
-        take_arrays(detail::parse_npz(bytes, path.string()), path.string(), start, counts);
-    } else {
-        std::istringstream file{std::string(bytes)};
-        read_lines(file, path.string(), start, counts);
-    }
+    visit_episodes(bytes, path, {.shape = counts.shape()},
+                   [&](const LoggedEpisode& episode) { count_episode(episode, start, counts); });
     return episodes_since(before, path, counts);
 }
 

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t largest_size = 0x7fffffff;
 constexpr std::int64_t largest_count = std::int64_t{1} << 53;
+constexpr std::int64_t most_workers = 1024;
 
 /// The parsed file of a problem and the folder that its paths are relative to.
 struct Document {
@@ -55,11 +56,13 @@ Document open_document(std::string_view path_text) {
                                         "misspecification", "state_names", "action_names"});
     if (root.has("environment")) {
         const detail::TomlSection environment = root.section("environment");
-        environment.allow_only({"weights", "measures", "command"});
+        environment.allow_only({"weights", "measures", "command", "system", "workers", "timeout"});
         const std::string truth = root.has("linear") ? "measures" : "weights";
         expects(!(environment.has(truth) && environment.has("command")),
                 "{} has both '{}' and 'command'; keep the one that is to be explored",
                 environment.where("command"), truth);
+        expects(!(environment.has("system") && environment.has("command")),
+                "{} has both 'system' and 'command'; keep one of them", environment.where("command"));
         const std::string other = root.has("linear") ? "weights" : "measures";
         expects(!environment.has(other), "{} is the truth of another kind of problem; this one has '{}'",
                 environment.where(other), truth);
@@ -310,6 +313,24 @@ std::vector<std::string> environment_command(std::string_view path_or_uri) {
     std::vector<std::string> command = environment.texts("command");
     expects(!command.empty(), "{} is empty; must start with a program", environment.where("command"));
     return command;
+}
+
+ProblemSystem problem_system(std::string_view path_or_uri) {
+    ProblemSystem said;
+    if (is_builtin(path_or_uri)) return said;
+    const Document document = open_document(path_or_uri);
+    if (!document.root().has("environment")) return said;
+    const detail::TomlSection environment = document.root().section("environment");
+    said.command = environment_command(path_or_uri);
+    if (environment.has("system")) said.system = environment.text("system");
+    if (environment.has("workers")) said.workers = environment.integer("workers", 1, most_workers);
+    if (environment.has("timeout")) {
+        said.timeout = environment.real("timeout");
+        expects(*said.timeout > 0, "{} is {}; must be greater than 0", environment.where("timeout"),
+                *said.timeout);
+    }
+    said.folder = fs::absolute(document.file).parent_path();
+    return said;
 }
 
 }  // namespace alidade

@@ -11,14 +11,15 @@
 #include "alidade/error.hpp"
 #include "alidade/process/planning_model.hpp"
 #include "child_process.hpp"
+#include "last_words.hpp"
 #include "plan_file.hpp"
+#include "shell_word.hpp"
 
 namespace alidade {
 namespace {
 
 constexpr std::string_view model_placeholder = "{model}";
 constexpr std::string_view policy_placeholder = "{policy}";
-constexpr int lines_shown = 20;
 
 /// The folder for the two files: the one asked for, which stays, or one that goes with this object.
 class Workplace {
@@ -50,37 +51,10 @@ private:
     std::filesystem::path path_;
 };
 
-/// A path as a word of the shell. One that needs no quotes gets none, so that it may stand inside quotes.
-std::string shell_word(const std::string& path) {
-    const auto harmless = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-               c == '.' || c == '_' || c == '-' || c == '+';
-    };
-    if (std::all_of(path.begin(), path.end(), harmless)) return path;
-    std::string word = "'";
-    for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return word + "'";
-}
-
 void substitute(std::string& command, std::string_view placeholder, const std::string& word) {
     for (std::size_t at = command.find(placeholder); at != std::string::npos;
          at = command.find(placeholder, at + word.size()))
         command.replace(at, placeholder.size(), word);
-}
-
-/// The last lines, indented; "nothing" if there are none.
-std::string last_lines(const std::string& talk) {
-    std::size_t end = talk.find_last_not_of(" \t\r\n");
-    if (end == std::string::npos) return "  (nothing)";
-    std::size_t begin = ++end;
-    for (int lines = 0; begin > 0; --begin)
-        if (talk[begin - 1] == '\n' && ++lines == lines_shown) break;
-    std::string shown = "  ";
-    for (; begin < end; ++begin) {
-        shown += talk[begin];
-        if (talk[begin] == '\n') shown += "  ";
-    }
-    return shown;
 }
 
 [[noreturn]] void report_failure(const detail::ChildEnd& end, const std::string& command, double time_limit) {
@@ -97,7 +71,7 @@ std::string last_lines(const std::string& talk) {
             what = fmt::format("ended with exit status {}", end.code);
     }
     throw CommandFailed(fmt::format("the planner's command {}: {}\nIts last words:\n{}", what, command,
-                                    last_lines(end.talk)));
+                                    detail::last_lines(end.talk)));
 }
 
 }  // namespace
@@ -123,8 +97,8 @@ Plan ExternalPlanner::do_plan(const TransitionModel& model, const Reward& reward
     format.write(model_file, model, reward);
 
     std::string command = options_.command;
-    substitute(command, model_placeholder, shell_word(model_file.string()));
-    substitute(command, policy_placeholder, shell_word(policy_file.string()));
+    substitute(command, model_placeholder, detail::shell_word(model_file.string()));
+    substitute(command, policy_placeholder, detail::shell_word(policy_file.string()));
     const detail::ChildEnd end =
         detail::run_command(command, std::chrono::duration<double>(options_.time_limit), options_.stop);
     if (end.reason == detail::ChildEnd::Reason::stopped)
@@ -133,7 +107,7 @@ Plan ExternalPlanner::do_plan(const TransitionModel& model, const Reward& reward
         report_failure(end, options_.command, options_.time_limit);
     expects(std::filesystem::exists(policy_file),
             "{}: the planner's command ended well but wrote no policy there; its last words:\n{}",
-            policy_file.string(), last_lines(end.talk));
+            policy_file.string(), detail::last_lines(end.talk));
     return detail::read_plan(policy_file, model.shape());
 }
 

@@ -3,49 +3,13 @@
 #include <bit>
 #include <cstdint>
 
-#include <fmt/format.h>
-
+#include "content_hash.hpp"
 #include "problem_record.hpp"
 
 namespace alidade {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
-constexpr Wide join(std::uint64_t high, std::uint64_t low) {
-    return (Wide{high} << 64) | low;
-}
-
-/// FNV-1a with 128 bits, over numbers as eight little-endian bytes.
-class Hash {
-public:
-    void add(std::uint64_t number) {
-        for (int i = 0; i < 8; ++i) {
-            state_ ^= (number >> (8 * i)) & 0xFF;
-            state_ *= join(0x0000000001000000, 0x000000000000013B);
-        }
-    }
-    /// A number at once instead of byte by byte, which is eight times as fast.
-    void add_whole(std::uint64_t number) {
-        state_ ^= number;
-        state_ *= join(0x0000000001000000, 0x000000000000013B);
-        state_ ^= state_ >> 64;
-    }
-    void add(Index number) { add(static_cast<std::uint64_t>(number)); }
-    void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
-
-    std::string hex() const {
-        return fmt::format("{:016x}{:016x}", static_cast<std::uint64_t>(state_ >> 64),
-                           static_cast<std::uint64_t>(state_));
-    }
-
-private:
-    Wide state_ = join(0x6C62272E07BB0142, 0x62B821756295C58D);
-};
-
-}  // namespace
-
-namespace {
+using Hash = detail::ContentHash;
 
 /// Features of either kind, which `kind` tells apart.
 template <class Features>
@@ -67,10 +31,6 @@ void add_features(Hash& hash, Index kind, const Features& features, bool whole) 
     for (const std::int32_t target : features.targets()) hash.add(Index{target});
     for (const double value : features.values()) hash.add(value);
 }
-
-}  // namespace
-
-namespace {
 
 std::string hash_of(const Problem& problem, bool whole) {
     Hash hash;

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "../explore/likelihood_source.hpp"
+#include "alidade/environment/system.hpp"
 #include "alidade/error.hpp"
+#include "ledger.hpp"
+#include "run_result.hpp"
 #include "run_store.hpp"
 
 namespace alidade {
@@ -77,28 +80,6 @@ private:
     bool current_ = true;  // the store has all that was told
 };
 
-RunResult result_of(const Knowledge& knowledge, Snapshot evidence, std::string stopped) {
-    const RewardFreeCertificate& certificate = knowledge.certificate;
-    RunResult result;
-    result.evidence = std::move(evidence);
-    result.episodes = knowledge.episodes;
-    result.reward_free = certificate.bound;
-    result.method = certificate.method;
-    result.candidates = certificate.candidates;
-    result.stopped = std::move(stopped);
-    return result;
-}
-
-RunResult result_of(Exploration& exploration, Stopped stopped, const Timings& before) {
-    RunResult result = result_of(exploration.best(), exploration.best_evidence(), to_string(stopped));
-    const Timings& now = exploration.timings();
-    result.episodes = exploration.explorer().episodes();
-    result.replans = exploration.explorer().replans();
-    result.timings = {before.total + now.total, before.simulate + now.simulate, before.plan + now.plan,
-                      before.certify + now.certify};
-    return result;
-}
-
 ExploreOptions loop_options(const RunGoal& goal, const RunWatch& watch, Checkpoints& checkpoints) {
     ExploreOptions options;
     options.episodes = goal.episodes;
@@ -152,7 +133,7 @@ void Run::remove(const std::filesystem::path& folder) {
     detail::RunStore::remove(folder);
 }
 
-Run::Run(detail::RunStore store) : store_(std::make_unique<detail::RunStore>(std::move(store))) {}
+Run::Run(detail::RunStore store) : store_(std::make_shared<detail::RunStore>(std::move(store))) {}
 Run::Run(Run&&) noexcept = default;
 Run& Run::operator=(Run&&) noexcept = default;
 Run::~Run() = default;
@@ -185,7 +166,17 @@ std::optional<RunResult> Run::result() const {
     return store_->result();
 }
 
+bool Run::keeps_episodes() const {
+    bool kept = false;
+    store_->inspect(
+        [&](const detail::sqlite::Database& database) { kept = detail::ledger::exists(database); });
+    return kept;
+}
+
 ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& watch) {
+    expects(!keeps_episodes(),
+            "{}: the run keeps every episode; explore it with a system that reports them, not with counts",
+            folder().string());
     Exploration exploration(task_of(problem()), explorer_options(options(), goal.threads));
     std::optional<RunContradiction> known;
     if (auto checkpoint = store_->checkpoint()) {
@@ -203,8 +194,11 @@ ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& 
     } catch (const ModelContradiction&) {
         checkpoints.save();
         throw;
+    } catch (const SystemFailed&) {
+        checkpoints.save();
+        throw;
     }
-    RunResult result = result_of(exploration, stopped, previous ? previous->timings : Timings{});
+    RunResult result = detail::result_of(exploration, stopped, previous ? previous->timings : Timings{});
     if (!known) known = exploration.contradiction();
     checkpoints.save(result, known);
     return {stopped,
@@ -232,7 +226,7 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.
     Knowledge knowledge = recompute(task_of(problem), evidence, explorer_options(asked, options.threads));
-    RunResult result = result_of(knowledge, std::move(evidence), std::string(stopped_at_logs));
+    RunResult result = detail::result_of(knowledge, std::move(evidence), std::string(stopped_at_logs));
     result.timings.total = result.timings.certify = seconds_from(begin);
     if (options.replace) detail::RunStore::remove(folder);
     Run run = create(folder, problem, source, asked);
@@ -243,14 +237,21 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
 std::optional<LoadedRun> Run::load(Threads threads) const {
     const ExplorerOptions explorer = explorer_options(options(), threads);
     const Task task = task_of(problem());
-    if (auto result = store_->result()) {
+    const bool kept = keeps_episodes();
+    auto result = store_->result();
+    std::optional<RunCheckpoint> checkpoint;
+    if (kept || !result) checkpoint = store_->checkpoint();
+    // Episodes may have been taken up after the last result.
+    if (result && checkpoint && checkpoint->counts.episodes() != result->episodes) result.reset();
+    if (result) {
         Knowledge knowledge = recompute(task, result->evidence, explorer);
         return LoadedRun{std::move(knowledge), std::move(result)};
     }
-    auto checkpoint = store_->checkpoint();
     if (!checkpoint) return std::nullopt;
     Exploration exploration(task, explorer);
     exploration.restore(checkpoint->memory, std::move(checkpoint->counts));
+    // Who asks and tells ends nowhere: what is known is what all episodes that were taken up say.
+    if (kept) exploration.conclude({.episodes = most_episodes, .despite_contradiction = true});
     return LoadedRun{exploration.best(), std::nullopt};
 }
 

@@ -27,13 +27,16 @@ std::string now() {
 Values values_of(const RunOptions& options) {
     const Schedule& schedule = options.schedule;
     const char* const kinds[] = {"every", "doubling", "growth"};
-    return {{"algorithm", options.algorithm},
-            {"confidence", options.confidence},
-            {"delta", options.delta},
-            {"seed", std::to_string(options.seed)},  // SQLite's integers end at 2^63
-            {"schedule", std::string(kinds[static_cast<std::size_t>(schedule.kind)])},
-            {"schedule_growth", schedule.growth},
-            {"schedule_sub_batch", schedule.sub_batch}};
+    Values values{{"algorithm", options.algorithm},
+                  {"confidence", options.confidence},
+                  {"delta", options.delta},
+                  {"seed", std::to_string(options.seed)},  // SQLite's integers end at 2^63
+                  {"schedule", std::string(kinds[static_cast<std::size_t>(schedule.kind)])},
+                  {"schedule_growth", schedule.growth},
+                  {"schedule_sub_batch", schedule.sub_batch}};
+    // Runs that say nothing were simulated: others could not be.
+    if (options.system != RunOptions{}.system) values["system"] = options.system;
+    return values;
 }
 
 /// The value of a key that every run has.
@@ -67,6 +70,7 @@ RunOptions options_from(const Values& values, bool earlier) {
                                                  : Schedule::Kind::growth;
     options.schedule.growth = take<double>(values, "schedule_growth");
     options.schedule.sub_batch = take<double>(values, "schedule_sub_batch");
+    if (values.contains("system")) options.system = take<std::string>(values, "system");
     return options;
 }
 

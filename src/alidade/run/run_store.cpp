@@ -80,12 +80,12 @@ void check_file(const fs::path& folder) {
 
 void check_format(const Database& database, const fs::path& file) {
     const std::int64_t format = run_tables::pragma(database, "user_version");
-    if (format >= run_tables::first_format && format <= run_tables::format) return;
+    if (format >= run_tables::first_format && format <= run_tables::ledger_format) return;
     throw RunRefused(
         RunFault::unknown,
         fmt::format("{}: the run has format {}, and this version of alidade reads formats {} to {}; use the "
                     "version that wrote it, or explore again into another folder",
-                    printable(file.native()), format, run_tables::first_format, run_tables::format));
+                    printable(file.native()), format, run_tables::first_format, run_tables::ledger_format));
 }
 
 /// Why the file is not one that a run may replace or go on with; empty if it is.
@@ -148,10 +148,11 @@ sqlite::Error as_error(const std::error_code& failure) {
 struct RunStore::Connection {
     fs::path folder;
     std::optional<Identity> identity;
-    std::vector<std::int64_t> mark;    // of the identity, for readers
-    std::optional<FolderLock> lock;    // of the writer; outlives its database
-    std::optional<Database> database;  // the writer's; readers take an image for each call
-    run_tables::Written written;       // what the writer has put into it
+    std::vector<std::int64_t> mark;            // of the identity, for readers
+    std::optional<FolderLock> lock;            // of the writer; outlives its database
+    mutable std::optional<Database> database;  // the writer's; readers take an image for each call
+    run_tables::Written written;               // what the writer has put into it
+    bool shared = false;                       // others write, too
 
     fs::path file() const { return file_in(folder); }
 
@@ -163,7 +164,7 @@ struct RunStore::Connection {
         // NORMAL survives a killed process; a power failure may cost the last checkpoints of a simulation,
         // which can be run again.
         database->execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-        if (run_tables::pragma(*database, "user_version") == run_tables::format) return;
+        if (run_tables::pragma(*database, "user_version") >= run_tables::format) return;
         Transaction transaction(*database, Transaction::Kind::write);
         bring_up_to_date(*database);
         transaction.commit();
@@ -185,6 +186,11 @@ struct RunStore::Connection {
     template <class Read>
     auto read(const Read& action) const {
         return reading(file(), [&] {
+            if (database && shared) {
+                // Others write between two statements.
+                const Transaction one_state(*database, Transaction::Kind::read);
+                return action(*database);
+            }
             if (database) return action(*database);
             const Database image = open_to_read(file());
             if (mark_of(image) != mark)
@@ -196,13 +202,17 @@ struct RunStore::Connection {
         });
     }
 
-    void write(const RunCheckpoint& checkpoint, const RunResult* result) {
+    void write(const RunCheckpoint& checkpoint, const RunResult* result,
+               const std::function<void(Database&)>& more = {}) {
         const Counts& counts = checkpoint.counts;
         const Problem& problem = identity->problem;
         expects(counts.shape() == problem.shape() &&
                     counts.successors().entries() == problem.successors().entries(),
                 "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
         in_transaction([&] {
+            if (more) more(*database);
+            // What others have written meanwhile is not known.
+            if (shared) written.clear();
             // An older result must not begin to mean what is counted now.
             const auto kept = result == nullptr ? evidence_by_reference(*database, *identity) : std::nullopt;
             write_checkpoint(*database, checkpoint, written);
@@ -257,14 +267,19 @@ RunStore RunStore::create(const fs::path& folder, const Problem& problem, const 
     return RunStore(std::move(connection));
 }
 
-RunStore RunStore::open(const fs::path& folder, Access access) {
+RunStore RunStore::open(const fs::path& folder, Access access, std::chrono::milliseconds patience) {
     check_file(folder);
     auto connection = std::make_unique<Connection>();
     connection->folder = folder;
-    if (access == Access::write) {
-        connection->lock.emplace(folder);
+    if (access != Access::read) {
+        connection->shared = access == Access::share;
+        if (connection->shared)
+            connection->lock.emplace(folder, FolderLock::Kind::shared, patience);
+        else
+            connection->lock.emplace(folder);
         try {
             connection->open_to_write();
+            if (connection->shared) connection->database->wait_for_others(patience);
         } catch (const sqlite::Error& error) {
             refuse_reading(connection->file(), with_reason(connection->file(), error));
         }
@@ -332,6 +347,35 @@ void RunStore::save(const RunCheckpoint& checkpoint) {
 
 void RunStore::save(const RunCheckpoint& checkpoint, const RunResult& result) {
     connection_->write(checkpoint, &result);
+}
+
+void RunStore::save(const RunCheckpoint& checkpoint, const RunResult* result,
+                    const std::function<void(Database&)>& more) {
+    connection_->write(checkpoint, result, more);
+}
+
+void RunStore::transact(const std::function<void(Database&)>& work) {
+    connection_->in_transaction([&] { work(*connection_->database); });
+}
+
+void RunStore::inspect(const std::function<void(const Database&)>& work) const {
+    connection_->read([&](const Database& database) { work(database); });
+}
+
+std::optional<RunCheckpoint> RunStore::checkpoint_in(const Database& database) const {
+    return read_checkpoint(database, *connection_->identity);
+}
+
+std::optional<RunResult> RunStore::result_in(const Database& database) const {
+    return read_result(database, *connection_->identity);
+}
+
+void RunStore::synchronise() {
+    connection_->database->execute("PRAGMA synchronous = FULL");
+}
+
+bool RunStore::writable() const noexcept {
+    return connection_->database.has_value();
 }
 
 void RunStore::note(const RunContradiction& found) {

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "alidade/run/run_record.hpp"
+#include "sqlite.hpp"
 
 namespace alidade::detail {
 
@@ -25,7 +28,10 @@ public:
                            const std::string& source, const RunOptions& options);
     /// Opens an existing run. Throws RunRefused naming what is wrong with the folder: no run in it,
     /// damaged, of another program, of a newer version, or (to write) in use by another process.
-    static RunStore open(const std::filesystem::path& folder, Access access = Access::write);
+    /// One of those who share it waits so long for whoever has it alone, and for the transactions of others.
+    static RunStore open(const std::filesystem::path& folder, Access access = Access::write,
+                         std::chrono::milliseconds patience = default_patience);
+    static constexpr std::chrono::milliseconds default_patience{30'000};
     /// Whether the place of a run is taken: something called run.sqlite, a run or not.
     static bool exists(const std::filesystem::path& folder);
     /// Whether run.sqlite is a run by its first bytes, sound or not; remove() deletes nothing else. Throws
@@ -53,6 +59,22 @@ public:
     /// of this problem, or the store was opened to read.
     void save(const RunCheckpoint& checkpoint);
     void save(const RunCheckpoint& checkpoint, const RunResult& result);
+    /// The same with more in the same transaction: `more` comes first, and if it throws nothing is saved.
+    void save(const RunCheckpoint& checkpoint, const RunResult* result,
+              const std::function<void(sqlite::Database&)>& more);
+    /// All that `work` writes, on disk when this returns, or nothing. Throws InvalidArgument if the store was
+    /// opened to read.
+    void transact(const std::function<void(sqlite::Database&)>& work);
+    /// Reads one state of the run.
+    void inspect(const std::function<void(const sqlite::Database&)>& work) const;
+    /// The same of a state that is being inspected.
+    std::optional<RunCheckpoint> checkpoint_in(const sqlite::Database& database) const;
+    std::optional<RunResult> result_in(const sqlite::Database& database) const;
+    /// From now on what is saved outlives a failure of power, too, not only that of the process: for episodes
+    /// that cannot be had again.
+    void synchronise();
+    /// Whether it may be changed.
+    bool writable() const noexcept;
     /// Saves that the data contradict the model, unless a contradiction was saved before.
     void note(const RunContradiction& found);
     /// Keeps plans, all or none, in place of those that have their names. Throws InvalidArgument if one is

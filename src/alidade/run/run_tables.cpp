@@ -94,8 +94,8 @@ void create(Database& database) {
         "CREATE TABLE digests (section TEXT PRIMARY KEY, rows INTEGER, digest INTEGER)");
 }
 
-void mark_format(Database& database) {
-    database.execute(fmt::format("PRAGMA user_version = {}", format));
+void mark_format(Database& database, std::int64_t number) {
+    database.execute(fmt::format("PRAGMA user_version = {}", number));
 }
 
 std::int64_t pragma(const Database& database, const std::string& name) {

@@ -31,6 +31,7 @@ namespace alidade::detail::run_tables {
 
 constexpr std::int64_t application_id = 0x414C4944;  ///< "ALID", in SQLite's header
 constexpr std::int64_t format = 2;                   ///< SQLite's user_version; raised when tables change
+constexpr std::int64_t ledger_format = 3;            ///< the same with the tables of ledger.hpp
 constexpr std::int64_t first_format = 1;             ///< the earliest that is read; see earlier_format.hpp
 
 using Value = std::variant<std::int64_t, double, std::string>;
@@ -41,8 +42,8 @@ using Candidates = std::vector<std::pair<std::string, double>>;
 void create(sqlite::Database& database);
 /// The number of a pragma: application_id, user_version.
 std::int64_t pragma(const sqlite::Database& database, const std::string& name);
-/// Says that the tables are of the present format.
-void mark_format(sqlite::Database& database);
+/// Says that the tables are of the present format, or of another one.
+void mark_format(sqlite::Database& database, std::int64_t number = format);
 /// Whether the table was ever written.
 bool written(const sqlite::Database& database, const std::string& table);
 /// Whether a table is there that not every run has. It is made only when it is written first, so that a run

@@ -71,6 +71,14 @@ bool Database::read_only() const {
     return sqlite3_db_readonly(handle_.get(), "main") != 0;
 }
 
+void Database::wait_for_others(std::chrono::milliseconds patience) {
+    sqlite3_busy_timeout(handle_.get(), static_cast<int>(patience.count()));
+}
+
+std::int64_t Database::changes() const {
+    return sqlite3_changes(handle_.get());
+}
+
 void Statement::Finalize::operator()(sqlite3_stmt* handle) const {
     sqlite3_finalize(handle);
 }
@@ -106,6 +114,10 @@ void Statement::bind(int parameter, std::span<const std::byte> value) {
         check(sqlite3_bind_zeroblob(handle_.get(), parameter, 0));
     else
         check(sqlite3_bind_blob64(handle_.get(), parameter, value.data(), value.size(), SQLITE_STATIC));
+}
+
+void Statement::bind_null(int parameter) {
+    check(sqlite3_bind_null(handle_.get(), parameter));
 }
 
 bool Statement::step() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -45,6 +46,10 @@ public:
     /// Runs statements that give no rows of interest.
     void execute(const std::string& statements);
     bool read_only() const;
+    /// Waits so long for another connection's transaction before SQLITE_BUSY is thrown.
+    void wait_for_others(std::chrono::milliseconds patience);
+    /// Rows that the last statement changed.
+    std::int64_t changes() const;
     sqlite3* handle() const noexcept { return handle_.get(); }
     /// Throws what the connection says about `code`.
     [[noreturn]] void fail(int code) const;
@@ -71,6 +76,7 @@ public:
     void bind(int parameter, double value);
     void bind(int parameter, std::string_view value);
     void bind(int parameter, std::span<const std::byte> value);
+    void bind_null(int parameter);
     /// Whether there is a (further) row.
     bool step();
     /// One step that gives no row, then ready for the next values.
