@@ -29,8 +29,8 @@ struct TangentSpace {
 /// The features in tangent coordinates: psi(s,a,s') = N' phi(s,a,s'), and what the centre predicts.
 /// Over the successors of a pair the psi sum to zero, so norms of psi_V do not change with V -> V + c. (The
 /// same with the identity for a basis are the features in R^d, where they do not.) They are computed where
-/// they are asked for: kept they would take as much memory as the features [scale §2]. Reads the features,
-/// which must outlive it.
+/// they are asked for: kept they would take as much memory as the features [docs/large-models.md]. Reads the
+/// features, which must outlive it.
 class TangentFeatures {
 public:
     TangentSpace space;

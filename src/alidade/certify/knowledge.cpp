@@ -35,7 +35,7 @@ Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const Certi
     const std::size_t pairs = at(features.pairs());
     std::vector<double> values(learned->sets().size() * pairs);
     // Set by set: nobody asks for the widths of all sets at once, which would take half as much memory as the
-    // features [scale §2].
+    // features [docs/large-models.md].
     WidthTable widths(learned->sets().empty() ? 0 : 1, features);
     for (std::size_t k = 0; k < learned->sets().size(); ++k) {
         std::ranges::fill(widths.witness, std::uint8_t{0});

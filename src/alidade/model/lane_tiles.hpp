@@ -27,7 +27,7 @@ enum class TileParts { phi, psi, both };
 
 /// Whether tiles lie ready in memory, or are made from the features when they are asked for. The numbers are
 /// the same. A tile is made within a tenth of a microsecond a pair; kept ones take as much memory as the
-/// features, or twice as much [scale §2].
+/// features, or twice as much [docs/large-models.md].
 enum class KeptTiles {
     by_size,  ///< up to 64 MiB of them
     yes,

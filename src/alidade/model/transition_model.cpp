@@ -11,7 +11,7 @@ namespace alidade {
 namespace {
 
 /// Probabilities up to this size are kept. Beyond, H numbers an entry would be as many as its features, and a
-/// model that fits into memory once would not fit twice [scale §2].
+/// model that fits into memory once would not fit twice [docs/large-models.md].
 constexpr double most_kept_bytes = 64.0 * (1 << 20);
 
 bool keeps(Probabilities choice, double numbers) {
