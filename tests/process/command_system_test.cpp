@@ -70,9 +70,9 @@ TEST(CommandSystem, CountsHaveTheLawOfASimulation) {
     // each is with probability below 2e-7.
     for (Step h = 0; h < task.horizon - 1; ++h) {
         double statistic = 0;
-        for (std::size_t e = 0; e < child.at(h).size(); ++e) {
-            const auto one = static_cast<double>(child.at(h)[e]),
-                       other = static_cast<double>(simulated.at(h)[e]);
+        for (Index e = 0; e < task.successors()->entries(); ++e) {
+            const auto one = static_cast<double>(child.count(h, e)),
+                       other = static_cast<double>(simulated.count(h, e));
             if (one + other > 0) statistic += (one - other) * (one - other) / (one + other);
         }
         EXPECT_LT(statistic, 40) << h;

@@ -130,7 +130,7 @@ ALIDADE_INLINE void image_rows(const Number* matrix, const Number* direction, In
 
 template <class Number>
 ALIDADE_INLINE Number length_of(const Number* x, Index p) {
-    return root_of(sum_of<Number>(p, SquareTerm<Number>{x}));
+    return root_of(paired_sum<Number>(p, SquareTerm<Number>{x}));
 }
 
 /// The largest eigenvalue of a positive semidefinite matrix, nearly: a few power steps. It steers, no more.
@@ -219,7 +219,7 @@ ALIDADE_INLINE Number expected_next(const FisherBlock& block, Index d, const dou
             total += number_at<Number>(value, j) * number_at<Number>(block.phi, j * d + first);
         sum[first] = total;
     }
-    return sum_of<Number>(d, WeightedTerm<Number>{weights, sum});
+    return paired_sum<Number>(d, WeightedTerm<Number>{weights, sum});
 }
 
 FisherBlock lane_of(const FisherBlock& block, Index lane) {

@@ -10,7 +10,7 @@ namespace alidade::detail {
 /// term(0) + .. + term(count-1), as four sums side by side and the rest after them. It is the order in which
 /// Eigen adds on x86-64, and keeps the bytes of runs what they were when Eigen did this.
 template <class Number, class Term>
-ALIDADE_INLINE Number sum_of(Index count, const Term& term) {
+ALIDADE_INLINE Number paired_sum(Index count, const Term& term) {
     if (count == 0) return Number{};
     if (count == 1) return term(0);
     Number even = term(0), odd = term(1);
@@ -67,7 +67,7 @@ ALIDADE_INLINE Number tangent_coordinates(const Coordinates& given, const Load& 
         if (d > twos && (!given.helmert || k + 2 == d)) sum += column[twos] * load(twos);
         store(k, apart == zero ? zero : sum);
     }
-    return sum_of<Number>(d, [&](Index i) { return given.centre[i] * load(i); });
+    return paired_sum<Number>(d, [&](Index i) { return given.centre[i] * load(i); });
 }
 
 }  // namespace alidade::detail

@@ -92,7 +92,7 @@ void TangentFeatures::psi_of_pair(Index pair, double* out) const noexcept {
 
 double TangentFeatures::centre(Index entry) const noexcept {
     const double* const phi = features_->phi(entry).data();
-    return detail::sum_of<double>(space.centre.size(), [&](Index i) { return space.centre[i] * phi[i]; });
+    return detail::paired_sum<double>(space.centre.size(), [&](Index i) { return space.centre[i] * phi[i]; });
 }
 
 std::vector<double> TangentFeatures::all_psi() const {
