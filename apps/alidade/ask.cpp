@@ -8,6 +8,7 @@
 #include "alidade/random/stream.hpp"
 #include "alidade/run/ask_tell.hpp"
 #include "alidade/spec/printable_text.hpp"
+#include "certificate_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "experiment_view.hpp"
@@ -58,7 +59,7 @@ ordered_json object_of(const Experiment& experiment, const AskArguments& given, 
     if (experiment.aim) object["why"] = to_json(*experiment.aim, problem);
     object["due"] = time_json(experiment.due);
     if (given.policies.empty())
-        object["policy"] = policy_json(*experiment.policy);
+        object["policy"] = to_json(*experiment.policy);
     else
         object["policy_file"] = policy_path(given, experiment.id).string();
     return object;

@@ -105,23 +105,4 @@ std::string in_words(const ExperimentAim& aim, const Problem& problem) {
                        problem.action_name(aim.action));
 }
 
-ordered_json policy_json(const Policy& policy) {
-    const Shape& shape = policy.shape();
-    ordered_json steps = ordered_json::array();
-    for (Step h = 0; h < shape.horizon; ++h) {
-        ordered_json row = ordered_json::array();
-        for (State s = 0; s < shape.states; ++s) {
-            if (policy.is_deterministic()) {
-                row.push_back(policy.action(h, s));
-                continue;
-            }
-            ordered_json law = ordered_json::array();
-            for (Action a = 0; a < shape.actions; ++a) law.push_back(policy.probability(h, s, a));
-            row.push_back(std::move(law));
-        }
-        steps.push_back(std::move(row));
-    }
-    return steps;
-}
-
 }  // namespace alidade::app

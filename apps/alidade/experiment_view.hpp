@@ -38,7 +38,5 @@ void require_episodes(const Run& run);
 nlohmann::ordered_json to_json(const ExperimentAim& aim, const Problem& problem);
 /// "step 3, state 5, action 1"
 std::string in_words(const ExperimentAim& aim, const Problem& problem);
-/// A policy as its file has it.
-nlohmann::ordered_json policy_json(const Policy& policy);
 
 }  // namespace alidade::app

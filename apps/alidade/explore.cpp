@@ -172,7 +172,10 @@ Run resume(const ExploreArguments& given, const Problem& problem, const RunOptio
     const Context context{fmt::format("run folder '{}'", given.folder),
                           "data of two different runs must not be mixed: the bounds would not hold",
                           "choose another folder with -o, or replace the run there with --overwrite"};
-    Run store = explaining_run(given.folder, writing_use(false), [&] { return Run::open(given.folder); });
+    Run store = explaining_run(given.folder, writing_use(false), [&] {
+        return Run::open(given.folder, Access::write,
+                         problem.is_linear() ? nullptr : problem.shared_features());
+    });
     if (const auto result = store.result();
         result && result->stopped == stopped_at_logs && !given.same_system)
         throw UserError("the folder holds what alidade learn made of logs",

@@ -211,6 +211,13 @@ TEST(Run, LargeFeaturesStayWhereTheyWere) {
     EXPECT_EQ(reader.problem_hash(), alidade::problem_hash(problem));
     EXPECT_EQ(reader.checkpoint()->counts.count(0, 7), 3);
     EXPECT_EQ(reader.checkpoint()->memory.integers.at("counts"), (std::vector<std::int64_t>{-1, 7, 3}));
+    // Who has them in memory already shares them.
+    EXPECT_EQ(
+        &alidade::Run::open(folder / "run", Access::read, problem.shared_features()).problem().features(),
+        &problem.features());
+    const SharedFeatures others = make_builtin(large + "&seed=2").shared_features();
+    EXPECT_EQ(alidade::Run::open(folder / "run", Access::read, others).problem_hash(),
+              alidade::problem_hash(problem));
     // Another problem where it was, or none.
     for (const std::string& elsewhere :
          {large + "&seed=2", std::string("builtin:garnet"), std::string("nowhere")}) {

@@ -92,8 +92,10 @@ public:
     static Run create(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
                       RunOptions options);
     /// Opens a run: to go on with it, or to read it, beside a writer too. Throws RunRefused naming what is
-    /// wrong with the folder.
-    static Run open(const std::filesystem::path& folder, Access access = Access::write);
+    /// wrong with the folder. `at_hand` are features that are in memory already: a run that does not hold its
+    /// own takes them if they are the same, instead of loading them a second time.
+    static Run open(const std::filesystem::path& folder, Access access = Access::write,
+                    const SharedFeatures& at_hand = nullptr);
     /// Whether the place of a run is taken: something called run.sqlite, a run or not.
     static bool exists(const std::filesystem::path& folder);
     /// Whether run.sqlite is a run by its first bytes, sound or not; remove() deletes nothing else. Throws

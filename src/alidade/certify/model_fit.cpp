@@ -8,6 +8,7 @@
 
 #include "../confidence/likelihood_sets.hpp"
 #include "../estimate/maximum_likelihood.hpp"
+#include "../model/seen_pairs.hpp"
 #include "../theory/log_gamma.hpp"
 #include "alidade/error.hpp"
 
@@ -93,13 +94,9 @@ void add_pair(const FeatureMap& features, Index pair, std::span<const SeenEntry>
 
 void add_pairs(const FeatureMap& features, std::span<const SeenEntry> seen, const Vector& weights,
                std::optional<Step> step, Tally& tally) {
-    while (!seen.empty()) {
-        const Index pair = features.pair_of(seen.front().entry);
-        std::size_t here = 1;
-        while (here < seen.size() && seen[here].entry < features.first_entry(pair + 1)) ++here;
-        add_pair(features, pair, seen.first(here), weights, step, tally);
-        seen = seen.subspan(here);
-    }
+    detail::for_each_seen_pair(features, seen, [&](Index pair, std::span<const SeenEntry> here) {
+        add_pair(features, pair, here, weights, step, tally);
+    });
 }
 
 /// ln E, at most: rounding must not make evidence.

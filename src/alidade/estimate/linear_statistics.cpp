@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "../model/seen_pairs.hpp"
+
 namespace alidade::detail {
 
 namespace {
@@ -13,19 +15,18 @@ LinearStatistics statistics_of(const PairFeatures& features, std::span<const See
     const auto targets = features.targets();
     Index terms = 0;
     double of_gram = 0;
-    for (auto next = seen.begin(); next != seen.end();) {
-        const Index pair = features.pair_of(next->entry);
+    for_each_seen_pair(features, seen, [&](Index pair, std::span<const SeenEntry> here) {
         const auto phi = features.phi(pair);
-        std::int64_t here = 0;
-        for (; next != seen.end() && next->entry < features.first_entry(pair + 1); ++next) {
-            here += next->count;
-            result.arrivals.col(targets[at(next->entry)]) += static_cast<double>(next->count) * phi;
+        std::int64_t visits = 0;
+        for (const auto& [entry, count] : here) {
+            visits += count;
+            result.arrivals.col(targets[at(entry)]) += static_cast<double>(count) * phi;
         }
-        result.rows.add(phi.data(), here, 0);
-        result.size += static_cast<double>(here) * phi.norm();
-        of_gram += static_cast<double>(here) * phi.squaredNorm() + result.rows.gram.trace();
+        result.rows.add(phi.data(), visits, 0);
+        result.size += static_cast<double>(visits) * phi.norm();
+        of_gram += static_cast<double>(visits) * phi.squaredNorm() + result.rows.gram.trace();
         ++terms;
-    }
+    });
     // No moment is kept, so that its rounding does not count; that of the rest scales as the features do.
     result.rows.rounding = std::numeric_limits<double>::epsilon() * of_gram;
     // Each column is a sum of so many vectors, whose norms add up to `size` over all columns.

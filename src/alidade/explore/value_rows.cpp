@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "../model/seen_pairs.hpp"
+
 namespace alidade::detail {
 
 namespace {
@@ -54,16 +56,12 @@ void visit_value_rows(const Task& task, const TangentFeatures& coordinates, cons
                       const ValueOf& value, const std::function<void(const ValueRow&)>& visit) {
     const FeatureMap& features = *task.features;
     RowOfPair row(features, coordinates, value);
-    for (Step h = 0; h < task.shape().learned_steps(); ++h) {
-        std::span<const SeenEntry> seen = batch.seen(h);
-        while (!seen.empty()) {
-            const Index pair = features.pair_of(seen.front().entry);
-            std::size_t here = 1;
-            while (here < seen.size() && seen[here].entry < features.first_entry(pair + 1)) ++here;
-            visit(row({h, task.homogeneous ? 0 : h, pair}, seen.first(here)));
-            seen = seen.subspan(here);
-        }
-    }
+    for (Step h = 0; h < task.shape().learned_steps(); ++h)
+        for_each_seen_pair(features, batch.seen(h), [&](Index pair, std::span<const SeenEntry> seen) {
+            // Pooled steps feed one set: V in [0,1] has one noise whatever the step [theory §3j]. Any order
+            // will do, as all rows of a batch were fixed before it.
+            visit(row({h, task.homogeneous ? 0 : h, pair}, seen));
+        });
 }
 
 }  // namespace alidade::detail

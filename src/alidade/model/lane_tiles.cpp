@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kept_size.hpp"
 #include "tangent_coordinates.hpp"
 
 namespace alidade::detail {
 
 namespace {
-
-constexpr double most_kept_tile_bytes = 64.0 * (1 << 20);
 
 /// psi and centre of every successor, as many lanes at once as `Number` has.
 template <class Number>
@@ -52,10 +51,6 @@ CoordinatesOfTile coordinates_of(LaneWidth width) {
     return coordinates_of_tile<double>;
 }
 
-std::size_t psi_size(TileParts parts, Index slots, Index p) {
-    return parts == TileParts::phi ? 0 : at(slots * p * lanes);
-}
-
 }  // namespace
 
 LaneTiles::LaneTiles(const FeatureMap& features, const TangentFeatures& tangent, TileParts parts,
@@ -63,11 +58,11 @@ LaneTiles::LaneTiles(const FeatureMap& features, const TangentFeatures& tangent,
     : features_(features), tangent_(tangent), parts_(parts), blocks_(features) {
     const Index d = features.features(), p = tangent.space.dimension(), slots = blocks_.slots();
     const Index each = (parts == TileParts::psi ? 0 : d) + (parts == TileParts::phi ? 0 : p + 1);
-    const double bytes = static_cast<double>(slots * each * lanes) * sizeof(double);
-    kept_ = kept == KeptTiles::by_size ? bytes <= most_kept_tile_bytes : kept == KeptTiles::yes;
+    kept_ = kept == KeptTiles::by_size ? is_kept(static_cast<double>(slots * each * lanes))
+                                       : kept == KeptTiles::yes;
     if (!kept_) return;
     if (parts != TileParts::psi) phi_.resize(at(slots * d * lanes));
-    psi_.resize(psi_size(parts, slots, p));
+    psi_.resize(parts == TileParts::phi ? 0 : at(slots * p * lanes));
     centre_.resize(parts == TileParts::phi ? 0 : at(slots * lanes));
     target_.resize(at(slots * lanes));
     std::vector<double> memory(scratch() + at(lanes));

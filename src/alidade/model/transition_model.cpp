@@ -5,17 +5,14 @@
 
 #include "alidade/error.hpp"
 #include "alidade/model/feature_map.hpp"
+#include "kept_size.hpp"
 
 namespace alidade {
 
 namespace {
 
-/// Probabilities up to this size are kept. Beyond, H numbers an entry would be as many as its features, and a
-/// model that fits into memory once would not fit twice [docs/large-models.md].
-constexpr double most_kept_bytes = 64.0 * (1 << 20);
-
 bool keeps(Probabilities choice, double numbers) {
-    if (choice == Probabilities::by_size) return numbers * sizeof(double) <= most_kept_bytes;
+    if (choice == Probabilities::by_size) return detail::is_kept(numbers);
     return choice == Probabilities::kept;
 }
 

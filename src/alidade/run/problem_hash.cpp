@@ -54,12 +54,6 @@ std::string hash_of(const Problem& problem, bool whole) {
 
 }  // namespace
 
-bool detail::has_many_features(const Problem& problem) {
-    // 64 MiB: a run that holds more than that of what can be had elsewhere is a burden.
-    constexpr std::size_t many = std::size_t{1} << 23;
-    return !problem.is_linear() && problem.features().values().size() > many;
-}
-
 std::string problem_hash(const Problem& problem) {
     return hash_of(problem, detail::has_many_features(problem));
 }

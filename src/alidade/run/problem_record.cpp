@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../model/kept_size.hpp"
 #include "alidade/error.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -123,7 +124,13 @@ void put_place(Snapshot& record, const FeatureMap& features, const std::string& 
               {is_builtin(source) ? source : std::filesystem::absolute(source).string()});
 }
 
-SharedFeatures features_elsewhere(const Snapshot& record, const Shape& shape, Index features) {
+SharedFeatures features_elsewhere(const Snapshot& record, const Shape& shape, Index features,
+                                  const SharedFeatures& at_hand) {
+    const auto fit = [&](const FeatureMap& map) {
+        return map.states() == shape.states && map.actions() == shape.actions && map.features() == features &&
+               map.entries() == find_one(record.integers, "elsewhere");
+    };
+    if (at_hand != nullptr && fit(*at_hand)) return at_hand;
     const std::string place = find_text(record, "features_at");
     const auto missing = [&](const std::string& why) {
         throw FeaturesMissing(
@@ -138,9 +145,7 @@ SharedFeatures features_elsewhere(const Snapshot& record, const Shape& shape, In
     } catch (const InvalidArgument& error) {
         missing(error.what());
     }
-    if (found->states() != shape.states || found->actions() != shape.actions ||
-        found->features() != features || found->entries() != find_one(record.integers, "elsewhere"))
-        missing("there is another problem");
+    if (!fit(*found)) missing("there is another problem");
     return found;
 }
 
@@ -247,6 +252,10 @@ Matrix truth_from_record(const Snapshot& record, Index features) {
 
 }  // namespace
 
+bool has_many_features(const Problem& problem) {
+    return !problem.is_linear() && !is_kept(static_cast<double>(problem.features().values().size()));
+}
+
 Snapshot record_of(const Problem& problem, const std::string& source) {
     const ProblemDescription& parts = problem.description();
     const Shape& shape = problem.shape();
@@ -274,7 +283,7 @@ Snapshot record_of(const Problem& problem, const std::string& source) {
     return record;
 }
 
-Problem problem_from_record(const Snapshot& record) {
+Problem problem_from_record(const Snapshot& record, const SharedFeatures& at_hand) {
     const auto& sizes = find(record.integers, "sizes");
     expects(sizes.size() == 4, "the stored problem has {} sizes; must be 4", sizes.size());
     const Shape shape{sizes[0], sizes[1], sizes[3]};
@@ -286,7 +295,7 @@ Problem problem_from_record(const Snapshot& record) {
         parts.linear = std::make_shared<const PairFeatures>(linear_from_record(record, shape, features));
         parts.measures = measures_from_record(record, features, shape.states);
     } else if (record.integers.contains("elsewhere")) {
-        parts.features = features_elsewhere(record, shape, features);
+        parts.features = features_elsewhere(record, shape, features, at_hand);
     } else {
         parts.features = std::make_shared<const FeatureMap>(features_from_record(record, shape, features));
     }

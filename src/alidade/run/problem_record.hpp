@@ -38,6 +38,8 @@ Snapshot record_of(const Problem& problem, const std::string& source);
 
 /// The problem of a record. Throws InvalidArgument if arrays are missing or do not fit together, and
 /// FeaturesMissing if features that are not in it cannot be loaded.
-Problem problem_from_record(const Snapshot& record);
+/// `at_hand`, if any, serve for those if they are as many; whether they are the same the problem's hash
+/// tells.
+Problem problem_from_record(const Snapshot& record, const SharedFeatures& at_hand = nullptr);
 
 }  // namespace alidade::detail

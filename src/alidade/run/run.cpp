@@ -117,8 +117,8 @@ Run Run::create(const std::filesystem::path& folder, const Problem& problem, con
     return Run(detail::RunStore::create(folder, problem, source, options));
 }
 
-Run Run::open(const std::filesystem::path& folder, Access access) {
-    return Run(detail::RunStore::open(folder, access));
+Run Run::open(const std::filesystem::path& folder, Access access, const SharedFeatures& at_hand) {
+    return Run(detail::RunStore::open(folder, access, detail::RunStore::default_patience, at_hand));
 }
 
 bool Run::exists(const std::filesystem::path& folder) {
@@ -201,13 +201,7 @@ ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& 
     RunResult result = detail::result_of(exploration, stopped, previous ? previous->timings : Timings{});
     if (!known) known = exploration.contradiction();
     checkpoints.save(result, known);
-    return {stopped,
-            exploration.best(),
-            std::move(result),
-            exploration.trace(),
-            exploration.explorer().replan_bound(),
-            exploration.counts(),
-            std::move(known)};
+    return detail::explored_run(exploration, stopped, std::move(result), std::move(known));
 }
 
 ExploredRun Run::explore(const RunGoal& goal, const RunWatch& watch) {

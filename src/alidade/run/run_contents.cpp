@@ -76,14 +76,19 @@ RunOptions options_from(const Values& values, bool earlier) {
 
 }  // namespace
 
-Identity read_identity(const Database& database) {
+Identity read_identity(const Database& database, const SharedFeatures& at_hand) {
     const Values values = run_tables::read_values(database, "run");
     const Snapshot record = run_tables::read_record(database, "problem", of_format_1(database));
     try {
-        Identity identity{problem_from_record(record), take<std::string>(values, "problem_hash"),
+        Identity identity{problem_from_record(record, at_hand), take<std::string>(values, "problem_hash"),
                           take<std::string>(values, "source"), options_from(values, of_format_1(database))};
-        const std::string hash = problem_hash(identity.problem);
-        if (hash != identity.hash && record.integers.contains("elsewhere"))
+        std::string hash = problem_hash(identity.problem);
+        const bool elsewhere = record.integers.contains("elsewhere");
+        if (hash != identity.hash && elsewhere && at_hand != nullptr) {
+            identity.problem = problem_from_record(record);
+            hash = problem_hash(identity.problem);
+        }
+        if (hash != identity.hash && elsewhere)
             throw FeaturesMissing(
                 fmt::format("the problem at {} is not the one that was explored: its features "
                             "have changed",

@@ -23,7 +23,8 @@ struct Identity {
 void write_identity(sqlite::Database& database, const Identity& identity, run_tables::Written& written);
 /// When the run was created: now.
 void write_creation(sqlite::Database& database);
-Identity read_identity(const sqlite::Database& database);
+/// `at_hand`: features that are in memory, which serve if they are those of a run that does not hold its own.
+Identity read_identity(const sqlite::Database& database, const SharedFeatures& at_hand = nullptr);
 
 void write_checkpoint(sqlite::Database& database, const RunCheckpoint& checkpoint,
                       run_tables::Written& written);

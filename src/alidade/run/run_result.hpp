@@ -3,6 +3,7 @@
 #include <string>
 
 #include "alidade/explore/exploration.hpp"
+#include "alidade/run/run.hpp"
 #include "alidade/run/run_record.hpp"
 
 namespace alidade::detail {
@@ -29,6 +30,18 @@ inline RunResult result_of(Exploration& exploration, Stopped stopped, const Timi
     result.timings = {before.total + now.total, before.simulate + now.simulate, before.plan + now.plan,
                       before.certify + now.certify};
     return result;
+}
+
+/// What an exploration that has ended leaves behind.
+inline ExploredRun explored_run(Exploration& exploration, Stopped stopped, RunResult result,
+                                std::optional<RunContradiction> contradiction) {
+    return {stopped,
+            exploration.best(),
+            std::move(result),
+            exploration.trace(),
+            exploration.explorer().replan_bound(),
+            exploration.counts(),
+            std::move(contradiction)};
 }
 
 }  // namespace alidade::detail

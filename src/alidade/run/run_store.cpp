@@ -170,14 +170,14 @@ struct RunStore::Connection {
         transaction.commit();
     }
 
-    void read_identity_first() {
+    void read_identity_first(const SharedFeatures& at_hand) {
         reading(file(), [&] {
             if (database) {
-                identity = read_identity(*database);
+                identity = read_identity(*database, at_hand);
             } else {
                 const Database image = open_to_read(file());
                 mark = mark_of(image);
-                identity = read_identity(image);
+                identity = read_identity(image, at_hand);
             }
         });
     }
@@ -267,7 +267,8 @@ RunStore RunStore::create(const fs::path& folder, const Problem& problem, const 
     return RunStore(std::move(connection));
 }
 
-RunStore RunStore::open(const fs::path& folder, Access access, std::chrono::milliseconds patience) {
+RunStore RunStore::open(const fs::path& folder, Access access, std::chrono::milliseconds patience,
+                        const SharedFeatures& at_hand) {
     check_file(folder);
     auto connection = std::make_unique<Connection>();
     connection->folder = folder;
@@ -284,7 +285,7 @@ RunStore RunStore::open(const fs::path& folder, Access access, std::chrono::mill
             refuse_reading(connection->file(), with_reason(connection->file(), error));
         }
     }
-    connection->read_identity_first();
+    connection->read_identity_first(at_hand);
     return RunStore(std::move(connection));
 }
 

@@ -28,9 +28,11 @@ public:
                            const std::string& source, const RunOptions& options);
     /// Opens an existing run. Throws RunRefused naming what is wrong with the folder: no run in it,
     /// damaged, of another program, of a newer version, or (to write) in use by another process.
-    /// One of those who share it waits so long for whoever has it alone, and for the transactions of others.
+    /// `at_hand` as Run::open has it. One of those who share it waits so long for whoever has it alone, and
+    /// for the transactions of others.
     static RunStore open(const std::filesystem::path& folder, Access access = Access::write,
-                         std::chrono::milliseconds patience = default_patience);
+                         std::chrono::milliseconds patience = default_patience,
+                         const SharedFeatures& at_hand = nullptr);
     static constexpr std::chrono::milliseconds default_patience{30'000};
     /// Whether the place of a run is taken: something called run.sqlite, a run or not.
     static bool exists(const std::filesystem::path& folder);

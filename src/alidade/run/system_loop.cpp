@@ -104,13 +104,7 @@ ExploredRun end_of(detail::RunStore& store, Exploration& exploration, const RunG
     const auto known = store.checkpoint();
     auto contradiction = known ? known->contradiction : exploration.contradiction();
     store.save({exploration.memory(), exploration.counts(), contradiction}, result);
-    return {stopped,
-            exploration.best(),
-            std::move(result),
-            exploration.trace(),
-            exploration.explorer().replan_bound(),
-            exploration.counts(),
-            std::move(contradiction)};
+    return detail::explored_run(exploration, stopped, std::move(result), std::move(contradiction));
 }
 
 /// Makes the run one that keeps its episodes, or goes on with one that does.
