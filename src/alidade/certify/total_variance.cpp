@@ -113,14 +113,16 @@ public:
         return best_;
     }
 
-    /// Several at once, in a few passes: what a large model is worth.
-    TotalVarianceBound rough() {
+    /// Several at once, in a few passes: what a large model is worth. Where the first are above `cap`, the search
+    /// would lead to it, slowly, and never below: as c grows U becomes the cap, and all else is nothing.
+    TotalVarianceBound rough(double cap) {
         attempt({{balance_, 1e-4}, {balance_, 0.03}, {balance_, 0.5}});
-        for (const double factor : {4.0, 2.0, std::sqrt(2.0)})
-            for (int round = 0; round < 3; ++round) {
-                const auto [c, eta] = best_.weights;
-                if (!attempt({{c * factor, eta}, {c / factor, eta}, {c, eta * factor}, {c, eta / factor}})) break;
-            }
+        for (const double factor : {4.0, 2.0, std::sqrt(2.0)}) {
+            if (best_.error > 1.1 * cap) break;
+            const auto [c, eta] = best_.weights;
+            attempt({{c * factor, eta}, {c / factor, eta}, {c, eta * factor}, {c, eta / factor}});
+        }
+        best_.error = std::min(best_.error, cap);
         return best_;
     }
 
@@ -147,7 +149,7 @@ TotalVarianceBound search_weights(const LearnedModel& learned, const ErrorRecurs
     if (!(leverage > 0) || !std::isfinite(leverage)) return {start_value(learned, cap), {}};
     const auto range = static_cast<double>(learned.shape().horizon - 1);
     WeightSearch search(range, range / (2 * std::sqrt(leverage)), run);
-    return learned.shape().pairs() > many_pairs ? search.rough() : search.thorough();
+    return learned.shape().pairs() > many_pairs ? search.rough(start_value(learned, cap)) : search.thorough();
 }
 
 }  // namespace

@@ -182,24 +182,47 @@ ALIDADE_INLINE Number farthest_base_model(const Rows& rows, const Number* law) {
     return largest;
 }
 
+/// The divergence of one base model. For KL roughly, by one logarithm a successor, or to all digits.
+template <bool kl, bool roughly, class Number>
+ALIDADE_INLINE Number divergence_of_base_model(const Rows& rows, const Number* law, Index i, Number& strange) {
+    const Number zero{}, none = all_lanes<Number>(negligible_law), one = all_lanes<Number>(1);
+    const Number no_bound = all_lanes<Number>(std::numeric_limits<double>::infinity());
+    Number sum{};
+    for (Index j = 0; j < rows.successors; ++j) {
+        const Number q = number_at<Number>(rows.phi, j * rows.features + i);
+        const Number p = law[j] > none ? law[j] : one, possible = law[j] > none ? q : one;
+        Number part{};
+        if constexpr (!kl) {
+            const Number x = (q - p) / p;
+            part = p * x * x;
+        } else if constexpr (roughly) {
+            const Number ratio = possible / p, normal = all_lanes<Number>(1e-300);
+            part = p * (ratio - 1.0 - logarithm(ratio < normal ? normal : ratio));
+            strange = ratio > zero ? (ratio < normal ? one : strange) : strange;
+            part = ratio > zero ? part : no_bound;
+        } else {
+            part = part_of_kl(p, possible, strange);
+        }
+        const Number outside = q > zero ? (kl ? q : no_bound) : zero;
+        sum += law[j] > none ? part : outside;
+    }
+    return sum;
+}
+
 /// Both divergences are convex in the truth, so no mixture is farther than the farthest base model.
 template <bool kl, class Number>
 ALIDADE_INLINE Number divergence_of_base_models(const Rows& rows, const Number* law, Number& strange) {
-    const Number zero{}, none = all_lanes<Number>(negligible_law), one = all_lanes<Number>(1);
-    const Number no_bound = all_lanes<Number>(std::numeric_limits<double>::infinity());
     Number largest{};
-    for (Index i = 0; i < rows.features; ++i) {
-        Number sum{};
-        for (Index j = 0; j < rows.successors; ++j) {
-            const Number q = number_at<Number>(rows.phi, j * rows.features + i);
-            const Number p = law[j] > none ? law[j] : one, x = (q - p) / p;
-            const Number part = kl ? part_of_kl(p, law[j] > none ? q : one, strange) : p * x * x;
-            const Number outside = q > zero ? (kl ? q : no_bound) : zero;
-            sum += law[j] > none ? part : outside;
-        }
-        largest = greater_of(largest, sum);
-    }
-    return largest;
+    for (Index i = 0; i < rows.features; ++i)
+        largest = greater_of(largest, divergence_of_base_model<kl, true>(rows, law, i, strange));
+    // Terms are of the size of one and rounded by 1e-15 at most, which the slack of 1e-10 covers of what is not
+    // small.
+    const Number small = all_lanes<Number>(1e-3);
+    if (!kl || !any_of(largest < small)) return largest;
+    Number precise{};
+    for (Index i = 0; i < rows.features; ++i)
+        precise = greater_of(precise, divergence_of_base_model<kl, false>(rows, law, i, strange));
+    return largest < small ? precise : largest;
 }
 
 /// Divergences of eight pairs: KL(P~, P) or the chi-square, at most, over all members.
