@@ -26,8 +26,8 @@ struct FisherShared {
     const double* inverse_diagonal;  // of the factor
     FisherBonus bonus;
     double allowance;
-    /// By products with inverses instead of by divisions, of which there are a hundred a pair: for large models,
-    /// whose runs had no bytes yet when this was made.
+    /// By products with inverses instead of by divisions, of which there are a hundred a pair: for large
+    /// models, whose runs had no bytes yet when this was made.
     bool by_inverses;
 };
 
@@ -143,8 +143,8 @@ ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, bool by_
         for (; row + 4 <= p; row += 4) image_rows<4>(matrix, direction, p, row, image);
         for (; row < p; ++row) image_rows<1>(matrix, direction, p, row, image);
         const Number norm = length_of(image, p), length = length_of(direction, p);
-        // Where nothing can be learned, the direction is zero from here on, and so is the value: by products, as
-        // GCC 12 fails on a choice that is made twice.
+        // Where nothing can be learned, the direction is zero from here on, and so is the value: by products,
+        // as GCC 12 fails on a choice that is made twice.
         const Number alive = norm > zero ? one : zero;
         value = alive * (norm / greater_of(length, least));
         const Number divisor = greater_of(norm, least), inverse = alive / divisor;
@@ -340,7 +340,8 @@ void back_up(const FisherWork& work, const Tile& tile, Index count, double scale
     for (Index l = 0; l < count; ++l) values[l] = scale * bonus[l] + expected[l];
 }
 
-FisherShared shared_of(const FisherPass::Known& known, Index features, bool by_inverses, Vector& inverse_diagonal) {
+FisherShared shared_of(const FisherPass::Known& known, Index features, bool by_inverses,
+                       Vector& inverse_diagonal) {
     const Index p = known.factor->rows();
     inverse_diagonal.resize(p);
     // One division for all pairs of the step instead of one for each.

@@ -15,7 +15,8 @@ namespace alidade::detail {
 namespace {
 
 using AscentsByLanes = ByLanes<AscentKernel, const AscentStep&, const Tile&, double*, double*, double*>;
-using CoordinatesAscend = ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, double*, double*, double*>;
+using CoordinatesAscend =
+    ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, double*, double*, double*>;
 
 /// Bits of lanes as numbers 0 and 1, and back.
 void spread(const std::uint8_t* bits, Index successors, double* numbers) {
@@ -57,11 +58,11 @@ void PlanningPass::run_part(const Step& step, std::span<double> values, const Ch
     const Index d = features_.features(), p = space.dimension(), most = tiles_.blocks().most_successors;
     if (tiles_.kept()) {
         const Matrix& root = *step.inverse_factor;
-        // One product with the inverse gives slope and norm. What that rounds may cost a better witness, never
-        // validity: certificates have widths from upper ends of their own.
+        // One product with the inverse gives slope and norm. What that rounds may cost a better witness,
+        // never validity: certificates have widths from upper ends of their own.
         const Matrix inverse = root.transpose().lazyProduct(root);
-        const CoordinateStep shared{p, inverse.data(), step.weights->data(), step.next.data(), step.scale,
-                                    step.ascents};
+        const CoordinateStep shared{p,          inverse.data(), step.weights->data(), step.next.data(),
+                                    step.scale, step.ascents};
         const auto pass = CoordinatesAscend::of(chunk.width);
         for_each_block(step, values, chunk, {TileParts::psi, CoordinateKernel::scratch(most, p)},
                        [&](const Tile& tile, double* witness, double* scratch, double* out) {
@@ -72,10 +73,14 @@ void PlanningPass::run_part(const Step& step, std::span<double> values, const Ch
     // Coordinates of every successor would have to be made first; those of the witness' sum are enough.
     const Matrix root = step.inverse_factor->lazyProduct(space.basis.transpose());
     const Vector weights = space.centre + space.basis.lazyProduct(*step.weights);
-    const AscentStep shared{d,           p,
-                            weights.data(), root.data(),
-                            tangent_.coordinates().equal_is_zero, step.next.data(),
-                            step.scale,  step.ascents};
+    const AscentStep shared{d,
+                            p,
+                            weights.data(),
+                            root.data(),
+                            tangent_.coordinates().equal_is_zero,
+                            step.next.data(),
+                            step.scale,
+                            step.ascents};
     const auto pass = AscentsByLanes::of(chunk.width);
     for_each_block(step, values, chunk, {TileParts::phi, AscentKernel::scratch(most, d, p)},
                    [&](const Tile& tile, double* witness, double* scratch, double* out) {
@@ -84,8 +89,8 @@ void PlanningPass::run_part(const Step& step, std::span<double> values, const Ch
 }
 
 template <class Pass>
-void PlanningPass::for_each_block(const Step& step, std::span<double> values, const Chunk& chunk, const Needs& needs,
-                                  const Pass& pass) {
+void PlanningPass::for_each_block(const Step& step, std::span<double> values, const Chunk& chunk,
+                                  const Needs& needs, const Pass& pass) {
     const LaneBlocks& blocks = tiles_.blocks();
     const Index most = blocks.most_successors;
     std::vector<double> memory(at(needs.scratch + (most + 1) * lanes) + tiles_.scratch());

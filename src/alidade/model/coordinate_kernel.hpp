@@ -21,9 +21,9 @@ struct CoordinateStep {
 
 /// One block, or some lanes of it: pointers at its first number.
 struct CoordinateLanes {
-    const double* psi;           // [successor][coordinate][lane]
-    const double* centre;        // [successor][lane]
-    double* witness;             // [successor][lane]
+    const double* psi;     // [successor][coordinate][lane]
+    const double* centre;  // [successor][lane]
+    double* witness;       // [successor][lane]
     Index successors;
 };
 
@@ -50,7 +50,8 @@ ALIDADE_INLINE void sum_coordinates(const CoordinateLanes& block, Index p, Index
 
 /// psi_V of every lane into `sum`, Lambda^-1 psi_V into `slope`; |psi_V|^2 in the metric.
 template <bool fetch, class Number>
-ALIDADE_INLINE Number slope_of(const CoordinateLanes& block, const CoordinateStep& shared, Number* sum, Number* slope) {
+ALIDADE_INLINE Number slope_of(const CoordinateLanes& block, const CoordinateStep& shared, Number* sum,
+                               Number* slope) {
     const Index p = shared.dimension;
     Index first = 0;
     for (; first + 8 <= p; first += 8) sum_coordinates<8, fetch>(block, p, first, sum);
@@ -87,7 +88,8 @@ ALIDADE_INLINE bool move_witness_of(const CoordinateLanes& block, Index p, const
 
 /// E[next(s')] of every lane under the weights.
 template <class Number>
-ALIDADE_INLINE Number expectation_in(const CoordinateLanes& block, const CoordinateStep& shared, const double* next) {
+ALIDADE_INLINE Number expectation_in(const CoordinateLanes& block, const CoordinateStep& shared,
+                                     const double* next) {
     const Index p = shared.dimension;
     Number expected{};
     for (Index j = 0; j < block.successors; ++j) {
@@ -101,8 +103,8 @@ ALIDADE_INLINE Number expectation_in(const CoordinateLanes& block, const Coordin
 
 /// Some lanes: the square of the width, and the expectation of `next`, which is given for every successor.
 template <class Number>
-ALIDADE_INLINE void pass_over_lanes(const CoordinateLanes& block, const CoordinateStep& shared, const double* next,
-                                    Number* scratch, double* squares, double* expected) {
+ALIDADE_INLINE void pass_over_lanes(const CoordinateLanes& block, const CoordinateStep& shared,
+                                    const double* next, Number* scratch, double* squares, double* expected) {
     // From the witness of the last policy: metrics change little, and a few steps are enough for it to follow
     // [oracle §C.2].
     Number *sum = scratch, *slope = scratch + shared.dimension;
@@ -116,26 +118,27 @@ ALIDADE_INLINE void pass_over_lanes(const CoordinateLanes& block, const Coordina
     set_number(expected, 0, expectation_in<Number>(block, shared, next));
 }
 
-/// Ascent of the widths of eight pairs from their witnesses, and the optimistic backup: as AscentKernel does it,
-/// from tiles that have coordinates.
+/// Ascent of the widths of eight pairs from their witnesses, and the optimistic backup: as AscentKernel does
+/// it, from tiles that have coordinates.
 struct CoordinateKernel {
     static Index scratch(Index successors, Index dimension) { return (2 * dimension + successors) * lanes; }
 
     template <class Number>
-    ALIDADE_INLINE static void run(const CoordinateStep& shared, const Tile& tile, double* witness, double* scratch,
-                                   double* values) {
+    ALIDADE_INLINE static void run(const CoordinateStep& shared, const Tile& tile, double* witness,
+                                   double* scratch, double* values) {
         double squares[lanes], expected[lanes];
         double* const next = scratch + 2 * shared.dimension * lanes;
         // Gathered one by one first: a vector read right after its parts were written would wait for them.
-        for (Index slot = 0; slot < tile.successors * lanes; ++slot) next[slot] = shared.next[tile.target[slot]];
+        for (Index slot = 0; slot < tile.successors * lanes; ++slot)
+            next[slot] = shared.next[tile.target[slot]];
         for (Index l = 0; l < lanes; l += width_of<Number>)
-            pass_over_lanes<Number>({tile.psi + l, tile.centre + l, witness + l, tile.successors}, shared, next + l,
-                                    reinterpret_cast<Number*>(scratch), squares + l, expected + l);
+            pass_over_lanes<Number>({tile.psi + l, tile.centre + l, witness + l, tile.successors}, shared,
+                                    next + l, reinterpret_cast<Number*>(scratch), squares + l, expected + l);
         for (Index l = 0; l < lanes; ++l) {
             // Rounding may leave a tiny negative square where nothing can move.
             const double positive = squares[l] > 0 ? squares[l] : 0.0;
-            // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1 lines
-            // 10-13].
+            // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1
+            // lines 10-13].
             values[l] = shared.scale * std::sqrt(positive) + expected[l];
         }
     }

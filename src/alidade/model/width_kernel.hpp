@@ -10,8 +10,8 @@
 
 namespace alidade::detail {
 
-/// What a block of eight pairs brings to the widths, and what they are: max over V in {0,1}^m of |sum_j V_j g_j|
-/// with g_j = inverse_factor psi_j, which sum to zero.
+/// What a block of eight pairs brings to the widths, and what they are: max over V in {0,1}^m of |sum_j V_j
+/// g_j| with g_j = inverse_factor psi_j, which sum to zero.
 struct WidthBlock {
     const double* psi = nullptr;      ///< [successor][coordinate][lane]
     Index successors = 0;             ///< m, the same of all lanes that are asked for
@@ -61,10 +61,10 @@ ALIDADE_INLINE Number square_at(const Number* generators, Index free, Index p, c
     return square;
 }
 
-/// The largest |sum|^2 over all subsets of the first m-1 generators (the others mirror them), where it is, and
-/// whether another comes within a margin of it. It grows by |g_b|^2 + 2 g_b . sum with a generator, and that, too,
-/// is had from a smaller subset. A subset is one of the first half of the generators and one of the second: two
-/// additions a subset, whatever the dimension, and what is in use fits the nearest memory.
+/// The largest |sum|^2 over all subsets of the first m-1 generators (the others mirror them), where it is,
+/// and whether another comes within a margin of it. It grows by |g_b|^2 + 2 g_b . sum with a generator, and
+/// that, too, is had from a smaller subset. A subset is one of the first half of the generators and one of
+/// the second: two additions a subset, whatever the dimension, and what is in use fits the nearest memory.
 template <class Number>
 struct SubsetMaximum {
     Number largest;
@@ -72,11 +72,13 @@ struct SubsetMaximum {
     Number many;   ///< one where another does
 
     /// `low` and `crosses` have room for 2^half numbers, `high` for 2^rest (half + 1), `bits` for m.
-    ALIDADE_INLINE static SubsetMaximum of(const Number* products, Index m, double margin, const Number& trace,
-                                           Number* low, Number* crosses, Number* high, Number* bits) {
+    ALIDADE_INLINE static SubsetMaximum of(const Number* products, Index m, double margin,
+                                           const Number& trace, Number* low, Number* crosses, Number* high,
+                                           Number* bits) {
         const Number zero{}, one = all_lanes<Number>(1);
         const Index free = m - 1, half = (free + 1) / 2, rest = free - half, lows = Index{1} << half;
-        Number* const twice = high + (Index{1} << rest);  // [subset of the second half][generator of the first]
+        Number* const twice =
+            high + (Index{1} << rest);  // [subset of the second half][generator of the first]
         squares_of(products, m, 0, half, low, crosses);
         squares_of(products, m, half, rest, high, crosses);
         for (Index j = 0; j < half; ++j) twice[j] = zero;
@@ -121,8 +123,8 @@ struct SubsetMaximum {
     }
 
     /// Of all subsets of `count` generators from `first` on.
-    ALIDADE_INLINE static void squares_of(const Number* products, Index m, Index first, Index count, Number* squares,
-                                          Number* crosses) {
+    ALIDADE_INLINE static void squares_of(const Number* products, Index m, Index first, Index count,
+                                          Number* squares, Number* crosses) {
         squares[0] = Number{};
         for (Index b = 0; b < count; ++b) {
             const Number* const row = products + (first + b) * m + first;
@@ -130,13 +132,14 @@ struct SubsetMaximum {
             for (Index k = 0; k < b; ++k)
                 for (Index s = 0; s < (Index{1} << k); ++s)
                     crosses[s + (Index{1} << k)] = crosses[s] + (row[k] + row[k]);
-            for (Index s = 0; s < (Index{1} << b); ++s) squares[s + (Index{1} << b)] = squares[s] + crosses[s];
+            for (Index s = 0; s < (Index{1} << b); ++s)
+                squares[s + (Index{1} << b)] = squares[s] + crosses[s];
         }
     }
 
 private:
-    /// Twice the products of every subset of the first half with one of the second, given by its bits; returns the
-    /// square of the second's sum.
+    /// Twice the products of every subset of the first half with one of the second, given by its bits;
+    /// returns the square of the second's sum.
     ALIDADE_INLINE static Number cross_sums(const Number* products, Index m, Index half, Index rest,
                                             const Number* bits, Number* crosses) {
         Number own{};
@@ -250,15 +253,16 @@ private:
                                       const Number& place, const Number& lower, const Number& imbalance) {
         const Number zero{}, one = all_lanes<Number>(1);
         // Tangent features sum to zero up to the rounding of the base models, which is not small next to base
-        // models that nearly agree; |V| and |1-V| differ by at most this. The vertex found is the maximiser up
-        // to the rounding of norms compared with each other.
+        // models that nearly agree; |V| and |1-V| differ by at most this. The vertex found is the maximiser
+        // up to the rounding of norms compared with each other.
         const Number upper = (lower + imbalance) * (1 + 1e-12);
         set_number(block.lower + lane, 0, largest > zero ? lower : zero);
         set_number(block.upper + lane, 0, largest > zero ? upper : zero);
         set_number(block.witness + lane, 0, largest > zero ? place : zero);
         const Number small = largest > all_lanes<Number>(1e-100) ? zero : one;
         const Number ordinary = largest < all_lanes<Number>(1e100) ? zero : one;
-        set_number(block.strange + lane, 0, largest > zero ? small + ordinary : (largest == zero ? zero : one));
+        set_number(block.strange + lane, 0,
+                   largest > zero ? small + ordinary : (largest == zero ? zero : one));
     }
 };
 
