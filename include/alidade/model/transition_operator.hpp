@@ -51,6 +51,15 @@ struct ErrorStep {
     std::span<Action> actions;  ///< written: the first that attains it
 };
 
+/// What a value can be expected to be at every pair, over all weights of a ball.
+struct BallStep {
+    const WeightBall* ball = nullptr;
+    std::span<const double> value;  ///< one a state
+    /// The same at one pair, where numbers are so small that lanes cannot tell.
+    std::function<Interval(Index pair)> alone;
+    std::span<double> lower, upper;  ///< one a pair: written; none: not asked for
+};
+
 /// Whole passes over all state-action pairs of a feature map. Everything that goes through all pairs, to
 /// plan, to bound or to evaluate, asks one of these: it is the seam for other places to compute than this
 /// machine's processor [docs/large-models.md]. Results do not depend on the number of threads, nor on the
@@ -73,6 +82,8 @@ public:
                         std::span<double> expected) const = 0;
     /// One step of several recursions at once, under the mixture of d weights.
     virtual void recurse(std::span<const double> weights, std::span<const ErrorStep> together) const = 0;
+    /// Bounds of E[value(s')] of every pair over a ball, of several values at once.
+    virtual void bracket(std::span<const BallStep> together) const = 0;
     /// The sum of numbers, in blocks of 4096 that are added in order.
     virtual double sum(std::span<const double> numbers) const = 0;
 };

@@ -5,9 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "../model/parallel.hpp"
 #include "../theory/radii.hpp"
 #include "error_recursion.hpp"
-#include "set_backup.hpp"
+#include "following_bounds.hpp"
 
 namespace alidade::detail {
 
@@ -44,12 +45,6 @@ std::vector<double> values_at(const Matrix& values, Step h) {
     return row;
 }
 
-/// Of one thread.
-struct IntervalScratch {
-    SetBackup backup;
-    std::vector<ActionInterval> actions;
-};
-
 }  // namespace
 
 double interval_loss(const LearnedModel& learned, const Reward& reward, const Policy& policy,
@@ -58,33 +53,36 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
     const double slack = rounding_slack(shape.horizon);
     std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
     of_steps.fill(std::vector<double>(at(shape.states), 0.0));
-    const auto back_up = [&](IntervalScratch& scratch, Step h, State first, State last) {
-        auto& [backup, actions] = scratch;
+    FollowingBounds following(learned, WorstCase::closed_form, threads);
+    constexpr std::size_t of_low = 0, of_high = 1, of_loss = 2;
+    for (Step h = shape.horizon - 1; h >= 0; --h) {
         const std::vector<double> low = values_at(bounds.policy_lower, h + 1);
         const std::vector<double> high = values_at(bounds.policy_upper, h + 1);
-        for (State s = first; s < last; ++s) {
-            for (Action a = 0; a < shape.actions; ++a) {
-                const Index pair = shape.pair(s, a);
-                actions[at(a)] = {policy.probability(h, s, a),
-                                  reward.at(h, s, a),
-                                  {backup(h, pair, low).lower, backup(h, pair, high).upper}};
+        following.enter(h,
+                        {{low, true, false}, {high, false, true}, {of_steps[at((h + 1) % 2)], false, true}});
+        const Index grain = std::max<Index>(1, pairs_a_recursion / shape.actions);
+        in_chunks(shape.states, grain, threads, [&](State first, State last) {
+            FollowingBounds::Reader reader(following);
+            std::vector<ActionInterval> actions(at(shape.actions));
+            for (State s = first; s < last; ++s) {
+                for (Action a = 0; a < shape.actions; ++a) {
+                    const Index pair = shape.pair(s, a);
+                    actions[at(a)] = {policy.probability(h, s, a),
+                                      reward.at(h, s, a),
+                                      {reader.lower(of_low, pair), reader.upper(of_high, pair)}};
+                }
+                double loss = 0;
+                for (Action a = 0; a < shape.actions; ++a)
+                    loss = std::max(
+                        loss, advantage(actions, at(a), slack) + reader.upper(of_loss, shape.pair(s, a)));
+                // The two policies' first rewards differ: H-h, not H-1-h [likelihood §9.6]. Nor is the loss
+                // above U - L.
+                const double most = std::min(static_cast<double>(shape.steps_after(h) + 1),
+                                             bounds.optimal_upper(h, s) - bounds.policy_lower(h, s) + slack);
+                of_steps[at(h % 2)][at(s)] = std::min(loss, most);
             }
-            double loss = 0;
-            for (Action a = 0; a < shape.actions; ++a) {
-                const double following = backup(h, shape.pair(s, a), of_steps[at((h + 1) % 2)]).upper;
-                loss = std::max(loss, advantage(actions, at(a), slack) + following);
-            }
-            // The two policies' first rewards differ: H-h, not H-1-h [likelihood §9.6]. Nor is the loss above
-            // U - L.
-            const double most = std::min(static_cast<double>(shape.steps_after(h) + 1),
-                                         bounds.optimal_upper(h, s) - bounds.policy_lower(h, s) + slack);
-            of_steps[at(h % 2)][at(s)] = std::min(loss, most);
-        }
-    };
-    const auto make = [&] {
-        return IntervalScratch{SetBackup(learned), std::vector<ActionInterval>(at(shape.actions))};
-    };
-    Sweep(shape, threads, pairs_a_recursion).backwards(shape.horizon - 1, make, back_up);
+        });
+    }
     const std::vector<double>& next = of_steps[0];
     const StartLaw& start = learned.model().start();
     const bool some = std::ranges::any_of(

@@ -7,13 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "../model/parallel.hpp"
 #include "../theory/radii.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "error_recursion.hpp"
-#include "set_backup.hpp"
+#include "following_bounds.hpp"
 
 namespace alidade {
 
@@ -40,25 +41,27 @@ std::pair<Policy, Matrix> pessimistic_induction(const LearnedModel& learned, con
     std::vector<std::int32_t> actions(at(shape.horizon * shape.states), 0);
     std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
     of_steps.fill(std::vector<double>(at(shape.states), 0.0));
-    const auto back_up = [&](detail::SetBackup& backup, Step h, State first, State last) {
-        const std::vector<double>& next = of_steps[at((h + 1) % 2)];
-        for (State s = first; s < last; ++s) {
-            double best = -std::numeric_limits<double>::infinity();
-            for (Action a = 0; a < shape.actions; ++a) {
-                if (follow && follow->action(h, s) != a) continue;
-                // The unclipped value decides, so that what is clipped to zero is still compared.
-                const double value = reward.at(h, s, a) + backup(h, shape.pair(s, a), next).lower;
-                if (!(value > best)) continue;
-                best = value;
-                actions[at(h * shape.states + s)] = static_cast<std::int32_t>(a);
+    detail::FollowingBounds following(learned, worst, threads);
+    for (Step h = shape.horizon - 1; h >= 0; --h) {
+        following.enter(h, {{of_steps[at((h + 1) % 2)], true, false}});
+        const Index grain = std::max<Index>(1, detail::pairs_a_recursion / shape.actions);
+        detail::in_chunks(shape.states, grain, threads, [&](State first, State last) {
+            detail::FollowingBounds::Reader reader(following);
+            for (State s = first; s < last; ++s) {
+                double best = -std::numeric_limits<double>::infinity();
+                for (Action a = 0; a < shape.actions; ++a) {
+                    if (follow && follow->action(h, s) != a) continue;
+                    // The unclipped value decides, so that what is clipped to zero is still compared.
+                    const double value = reward.at(h, s, a) + reader.lower(0, shape.pair(s, a));
+                    if (!(value > best)) continue;
+                    best = value;
+                    actions[at(h * shape.states + s)] = static_cast<std::int32_t>(a);
+                }
+                // Rewards are not negative, so neither is a value.
+                lower(h, s) = of_steps[at(h % 2)][at(s)] = std::max(0.0, best);
             }
-            // Rewards are not negative, so neither is a value.
-            lower(h, s) = of_steps[at(h % 2)][at(s)] = std::max(0.0, best);
-        }
-    };
-    const detail::Sweep sweep(shape, threads, detail::pairs_a_recursion);
-    sweep.backwards(
-        shape.horizon - 1, [&] { return detail::SetBackup(learned, worst); }, back_up);
+        });
+    }
     return {Policy::deterministic(shape, std::move(actions)), std::move(lower)};
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,36 @@ struct ApplyKernel {
     }
 };
 
+/// Bounds of E[value(s')] over a ball, of eight pairs; `strange` is one where lanes cannot tell.
+struct BracketKernel {
+    static Index scratch(Index successors, Index features) { return (successors + 2 * features) * lanes; }
+
+    template <class Number>
+    ALIDADE_INLINE static void run(const Tile& tile, const BallStep& step, double* scratch, double* lower,
+                                   double* upper, double* strange) {
+        const Index m = tile.successors, d = step.ball->features;
+        Number* const direction = reinterpret_cast<Number*>(scratch + m * lanes);
+        const Number zero{}, one = all_lanes<Number>(1);
+        for (Index slot = 0; slot < m * lanes; ++slot) scratch[slot] = step.value[at(tile.target[slot])];
+        for (Index l = 0; l < lanes; l += width_of<Number>) {
+            features_of_value<Number>({tile.phi + l, m, d}, scratch + l, direction);
+            Number largest{}, odd{};
+            for (Index j = 0; j < m; ++j)
+                largest = greater_of(largest, size_of(number_at<Number>(scratch + l, j)));
+            const Number most = largest_over_ball(*step.ball, direction, direction + d, odd);
+            odd = largest > zero ? (most < all_lanes<Number>(least_expectation) ? one : odd) : odd;
+            set_number(upper + l, 0, most);
+            set_number(strange + l, 0, odd);
+            if (step.lower.empty()) continue;
+            // The least of a value is minus the largest of minus it.
+            for (Index i = 0; i < d; ++i) direction[i] = -direction[i];
+            set_number(lower + l, 0, -largest_over_ball(*step.ball, direction, direction + d, odd));
+        }
+    }
+};
+
+using BracketByLanes =
+    ByLanes<BracketKernel, const Tile&, const BallStep&, double*, double*, double*, double*>;
 using ExpectByLanes =
     ByLanes<ExpectKernel, const Tile&, Index, const double*, const double*, double*, double*>;
 using ApplyByLanes = ByLanes<ApplyKernel, const Tile&, Index, const double*, double*, double*>;
@@ -70,9 +102,14 @@ public:
     void expect(std::span<const double> weights, std::span<const double> value,
                 std::span<double> expected) const override;
     void recurse(std::span<const double> weights, std::span<const ErrorStep> together) const override;
+    void bracket(std::span<const BallStep> together) const override;
     double sum(std::span<const double> numbers) const override;
 
 private:
+    const LaneTiles& tiles() const {
+        std::call_once(made_, [this] { tiles_.emplace(features_); });
+        return *tiles_;
+    }
     Shape shape() const { return {features_.states(), features_.actions(), 2}; }
     /// Aligned scratch memory of so many numbers, and that of tiles behind it.
     struct Scratch {
@@ -89,12 +126,12 @@ private:
     /// work(block, tile, scratch) for every block of eight pairs, on several threads.
     template <class Work>
     void for_each_tile(Index own_scratch, const double* next, const Work& work) const {
-        const Index blocks = std::ssize(tiles_.blocks().start) - 1;
+        const Index blocks = std::ssize(tiles().blocks().start) - 1;
         in_chunks(blocks, pairs_a_pass / lanes, threads_, [&](Index first, Index last) {
-            Scratch scratch(own_scratch, tiles_.scratch());
+            Scratch scratch(own_scratch, tiles().scratch());
             for (Index b = first; b < last; ++b) {
-                tiles_.fetch_values(b + 1, next);
-                work(b, tiles_.tile(b, scratch.tile), scratch.numbers);
+                tiles().fetch_values(b + 1, next);
+                work(b, tiles().tile(b, scratch.tile), scratch.numbers);
             }
         });
     }
@@ -105,7 +142,8 @@ private:
 
     const FeatureMap& features_;
     Threads threads_;
-    LaneTiles tiles_;
+    mutable std::once_flag made_;
+    mutable std::optional<LaneTiles> tiles_;  // when they are first asked for
 };
 
 void require_size(std::size_t size, Index wanted, const char* what) {
@@ -113,7 +151,7 @@ void require_size(std::size_t size, Index wanted, const char* what) {
 }
 
 void LocalOperator::apply(std::span<const double> value, std::span<double> phi_value) const {
-    const Index d = features_.features(), m = tiles_.blocks().most_successors;
+    const Index d = features_.features(), m = tiles().blocks().most_successors;
     require_size(value.size(), features_.states(), "values");
     require_size(phi_value.size(), features_.pairs() * d, "numbers for phi_V");
     const auto kernel = ApplyByLanes::of(widest_lanes());
@@ -127,7 +165,7 @@ void LocalOperator::apply(std::span<const double> value, std::span<double> phi_v
 
 void LocalOperator::expect(std::span<const double> weights, std::span<const double> value,
                            std::span<double> expected) const {
-    const Index d = features_.features(), m = tiles_.blocks().most_successors;
+    const Index d = features_.features(), m = tiles().blocks().most_successors;
     require_size(weights.size(), d, "weights");
     require_size(value.size(), features_.states(), "values");
     require_size(expected.size(), features_.pairs(), "expectations");
@@ -157,14 +195,43 @@ void LocalOperator::apply_transpose(std::span<const double> weight, std::span<do
                     for (Index e = begin; e < end; ++e) {
                         FixedPointSum* const to = sums.data() + (features_.targets()[at(e)] - first) * d;
                         const auto phi = features_.phi(e);
-                        // Products are rounded by 2^-53 of themselves, and none exceeds one.
-                        for (Index i = 0; i < d; ++i)
-                            to[i].add(std::min(1.0, from * phi[at(i)] * (1 + 0x1p-52) + 0x1p-1074));
+                        for (Index i = 0; i < d; ++i) {
+                            if (!(phi[at(i)] > 0)) continue;
+                            // Products are rounded by 2^-53 of themselves, or to zero, and none exceeds one.
+                            const double product = from * phi[at(i)] * (1 + 0x1p-52);
+                            to[i].add(std::min(1.0, std::max(product, 0x1p-1074)));
+                        }
                     }
                 }
                 for (Index i = 0; i < (last - first) * d; ++i)
                     arriving[at(first * d + i)] = sums[at(i)].upper();
             });
+}
+
+void LocalOperator::bracket(std::span<const BallStep> together) const {
+    const Index d = features_.features(), m = tiles().blocks().most_successors, pairs = features_.pairs();
+    for (const BallStep& step : together) {
+        expects(step.ball != nullptr && step.ball->features == d && step.alone,
+                "bounds over a ball of weights need one, and what is asked alone");
+        require_size(step.value.size(), features_.states(), "values");
+        if (!step.lower.empty()) require_size(step.lower.size(), pairs, "lower ends");
+        if (!step.upper.empty()) require_size(step.upper.size(), pairs, "upper ends");
+    }
+    const auto kernel = BracketByLanes::of(widest_lanes());
+    const double* const next = together.empty() ? nullptr : together.front().value.data();
+    for_each_tile(BracketKernel::scratch(m, d), next, [&](Index b, const Tile& tile, double* scratch) {
+        double lower[lanes], upper[lanes], strange[lanes];
+        for (const BallStep& step : together) {
+            kernel(tile, step, scratch, lower, upper, strange);
+            for (Index l = 0; l < std::min(lanes, pairs - b * lanes); ++l) {
+                const Index pair = b * lanes + l;
+                Interval ends{step.lower.empty() ? 0 : lower[l], upper[l]};
+                if (strange[l] != 0) ends = step.alone(pair);
+                if (!step.lower.empty()) step.lower[at(pair)] = ends.lower;
+                if (!step.upper.empty()) step.upper[at(pair)] = ends.upper;
+            }
+        }
+    });
 }
 
 double LocalOperator::sum(std::span<const double> numbers) const {
@@ -196,12 +263,12 @@ void LocalOperator::recurse(std::span<const double> weights, std::span<const Err
         require_size(step.now.size(), states, "values");
         require_size(step.actions.size(), states, "actions");
     }
-    const Index m = tiles_.blocks().most_successors, steps = std::ssize(together);
+    const Index m = tiles().blocks().most_successors, steps = std::ssize(together);
     const Index own = ErrorKernel::scratch(m, features_.features()) + 4 * steps * lanes +
                       steps * (Sweep::alignment * features_.actions());
     Sweep(shape(), threads_, pairs_a_pass)
         .backwards(
-            0, [&] { return Scratch(own, tiles_.scratch()); },
+            0, [&] { return Scratch(own, tiles().scratch()); },
             [&](Scratch& scratch, Step, State first, State last) {
                 recurse_states(weights, together, scratch, first, last);
             });
@@ -236,7 +303,7 @@ void LocalOperator::finish_block(Index block, std::span<const ErrorStep> togethe
 void LocalOperator::recurse_states(std::span<const double> weights, std::span<const ErrorStep> together,
                                    Scratch& scratch, State first, State last) const {
     const Index actions = features_.actions(), steps = std::ssize(together), pairs = features_.pairs();
-    const Index m = tiles_.blocks().most_successors, d = features_.features();
+    const Index m = tiles().blocks().most_successors, d = features_.features();
     double* const kernel_scratch = scratch.numbers;
     double* const deviations = kernel_scratch + ErrorKernel::scratch(m, d);
     double* const divergences = deviations + steps * lanes;
@@ -254,12 +321,12 @@ void LocalOperator::recurse_states(std::span<const double> weights, std::span<co
         const Index from = s * actions, to = end * actions;
         for (Index pair = from; pair < to; pair += lanes) {
             const Index b = pair / lanes, count = std::min(lanes, pairs - pair);
-            for (const ErrorStep& step : together) tiles_.fetch_values(b + 1, step.next.data());
+            for (const ErrorStep& step : together) tiles().fetch_values(b + 1, step.next.data());
             for (Index k = 0; k < steps; ++k) {
                 load(together[at(k)].deviations, pair, count, deviations + k * lanes);
                 load(together[at(k)].divergences, pair, count, divergences + k * lanes);
             }
-            kernel({tiles_.tile(b, scratch.tile), d, deviations, divergences, values, strange},
+            kernel({tiles().tile(b, scratch.tile), d, deviations, divergences, values, strange},
                    weights.data(), together, kernel_scratch);
             finish_block(b, together, values, strange);
             for (Index k = 0; k < steps; ++k)
