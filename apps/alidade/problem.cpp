@@ -207,7 +207,7 @@ std::string text_of(const Problem& problem, std::int64_t bytes, const Console& c
 
 int show_problem(const std::string& source, bool normalise, const Console& console) {
     const Problem problem = load_problem_argument(source, normalise);
-    const std::int64_t bytes = inspect(problem).bytes;
+    const std::int64_t bytes = exploring_bytes(problem);
     if (console.json()) {
         ordered_json object = object_of(problem, bytes);
         if (is_builtin(source)) object["family"] = object_of(find_family(source));

@@ -50,6 +50,25 @@ TEST_F(Interrupted, NothingIsLostAndTheResumedRunEqualsAnUninterruptedOne) {
     EXPECT_TRUE(one.checkpoint()->memory == other.checkpoint()->memory);
 }
 
+// Noticed by whoever comes first: the page that is gone, or the check before something is stored.
+TEST_F(Interrupted, AMappedFileThatIsCutShortEndsTheRunWithAMessage) {
+    ASSERT_EQ(run({"problem", "make", small_problem, "-o", "house", "--mapped"}).code, 0);
+    Words words = endless("run", "1e12");
+    words[1] = "house";
+    const pid_t child = start(words);
+    while (!std::filesystem::exists(path("run/run.sqlite")))
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    std::filesystem::resize_file(path("house/features/values.npy"), 0);
+    const Outcome ended = wait_for(child);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_TRUE(ended.err.find("was cut short") != std::string::npos ||
+                ended.err.find("was written to") != std::string::npos)
+        << ended.err;
+    // What was stored is intact: the run opens.
+    EXPECT_NO_THROW(detail::RunStore::open(path("run")));
+}
+
 TEST_F(Interrupted, TerminationAndHangingUpAreInterruptionsToo) {
     for (const int signal : {SIGTERM, SIGHUP}) {
         std::filesystem::remove_all(path("run"));

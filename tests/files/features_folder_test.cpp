@@ -5,7 +5,6 @@
 #include "alidade/files/mapped_file.hpp"
 #include "alidade/files/npy.hpp"
 #include "alidade/problem/catalogue.hpp"
-#include "support/effort.hpp"
 #include "support/files.hpp"
 #include "support/random_models.hpp"
 
@@ -132,7 +131,7 @@ TEST(FeaturesFolder, TakesNoMemoryOfItsOwn) {
     const std::int64_t grown = (own_memory() - before) * 1024;
     ASSERT_GT(before, 0);
     EXPECT_EQ(map.values().size_bytes(), bytes);
-    EXPECT_LT(grown, static_cast<std::int64_t>(bytes) / 8);
+    EXPECT_LT(grown, static_cast<std::int64_t>(bytes) / 4);
 }
 
 TEST(FeaturesFolder, FilesThatCannotBeUsedAsTheyLieAreRefused) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "alidade/error.hpp"
+#include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/run/run_store.hpp"
 #include "alidade/run/sqlite.hpp"
@@ -230,6 +231,29 @@ TEST(Run, LargeFeaturesStayWhereTheyWere) {
         }
         detail::RunStore::remove(folder / "other");
     }
+}
+
+// What was computed from a model that changed on the way is of neither; what was stored before stays.
+TEST(Run, KeepsNothingThatWasComputedFromFeaturesThatWereWrittenTo) {
+    const TemporaryFolder folder;
+    save_problem(make_builtin(garnet), folder / "mapped", {.mapped = true});
+    const Problem problem = load_problem((folder / "mapped").string());
+    detail::RunStore store =
+        detail::RunStore::create(folder / "run", problem, (folder / "mapped").string(), {});
+    RunCheckpoint checkpoint{{}, Counts(problem.shared_successors(), problem.shape().horizon)};
+    checkpoint.counts.add(0, 1, 3);
+    checkpoint.counts.add_episodes(3);
+    store.save(checkpoint);
+    const auto values = folder / "mapped/features/values.npy";
+    std::filesystem::last_write_time(values,
+                                     std::filesystem::last_write_time(values) + std::chrono::seconds(1));
+    checkpoint.counts.add(0, 1, 4);
+    EXPECT_TRUE(says(refusal([&] { store.save(checkpoint); }), {"values.npy", "was written to"}));
+    EXPECT_EQ(alidade::Run::open(folder / "run", Access::read).checkpoint()->counts.count(0, 1), 3);
+    // Episodes that were told are stored all the same.
+    bool told = false;
+    store.save(checkpoint, nullptr, [&](detail::sqlite::Database&) { told = true; });
+    EXPECT_TRUE(told);
 }
 
 }  // namespace

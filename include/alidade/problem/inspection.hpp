@@ -31,6 +31,10 @@ struct Inspection {
     std::int64_t bytes = 0;        ///< memory that exploring takes, roughly
 };
 
+/// Memory that exploring takes, roughly, in bytes: features, and for each step what is kept of pairs and
+/// states [docs/large-models.md]. As in `Inspection`, at once.
+std::int64_t exploring_bytes(const Problem& problem);
+
 /// Inspects a problem. Ranks are numerical: singular values above 1e-6 of the largest count.
 Inspection inspect(const Problem& problem);
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <fstream>
 
+#include "../model/parallel.hpp"
+#include "../model/row_block.hpp"
 #include "alidade/error.hpp"
 #include "mapped_file.hpp"
 #include "npy.hpp"
@@ -56,6 +58,57 @@ void write_array(const fs::path& path, const char* dtype, const std::vector<std:
     file.commit();
 }
 
+/// An array whose length is known when all of it is written: the header comes last, into room that was left
+/// for it.
+class GrowingArray {
+public:
+    /// `most`: the longest it may become.
+    GrowingArray(const fs::path& path, const char* dtype, Index most, Index columns = 0)
+        : file_(path), dtype_(dtype), columns_(columns), room_(prefix(most).size()) {
+        stream_.open(file_.path(), std::ios::binary | std::ios::trunc);
+        stream_.seekp(static_cast<std::streamoff>(room_));
+    }
+
+    template <class T>
+    void append(const std::vector<T>& elements) {
+        const auto bytes = std::as_bytes(std::span(elements));
+        stream_.write(reinterpret_cast<const char*>(bytes.data()),
+                      static_cast<std::streamsize>(bytes.size()));
+        check();
+    }
+    void finish(Index length) {
+        const std::string header = prefix(length);
+        ensures(header.size() == room_, "the header of {} needs {} bytes, not {}", file_.target().string(),
+                header.size(), room_);
+        stream_.seekp(0);
+        stream_.write(header.data(), static_cast<std::streamsize>(header.size()));
+        stream_.close();
+        check();
+    }
+    void commit() { file_.commit(); }
+
+private:
+    std::string prefix(Index length) const {
+        return columns_ > 0 ? format_npy_prefix(dtype_, {length, columns_})
+                            : format_npy_prefix(dtype_, {length});
+    }
+    void check() const {
+        expects(stream_.good(), "{}: cannot be written; check the folder, its permissions and the space left",
+                file_.target().string());
+    }
+
+    PendingFile file_;
+    std::ofstream stream_;
+    const char* dtype_;
+    Index columns_;
+    std::size_t room_;
+};
+
+void write_sizes(const fs::path& folder, Index states, Index actions) {
+    write_text(folder / "states.npy", format_npy(NpyArray::of_integers({}, {states})));
+    write_text(folder / "actions.npy", format_npy(NpyArray::of_integers({}, {actions})));
+}
+
 }  // namespace
 
 FeatureTable map_features(const fs::path& folder) {
@@ -87,14 +140,49 @@ FeatureTable map_features(const fs::path& folder) {
 }
 
 void write_features_folder(const fs::path& folder, const FeatureMap& features) {
-    const auto size = [&](const char* file, Index number) {
-        write_text(folder / file, format_npy(NpyArray::of_integers({}, {number})));
-    };
     write_array(folder / "offsets.npy", "<i8", {features.pairs() + 1}, features.offsets());
     write_array(folder / "targets.npy", "<i4", {features.entries()}, features.targets());
     write_array(folder / "values.npy", "<f8", {features.entries(), features.features()}, features.values());
-    size("states.npy", features.states());
-    size("actions.npy", features.actions());
+    write_sizes(folder, features.states(), features.actions());
+}
+
+void write_features_folder(const fs::path& folder, const RowSource& rows, Threads threads) {
+    check_source(rows);
+    std::error_code ignored;
+    fs::create_directories(folder, ignored);
+    // Rows a block, and blocks that threads make side by side before they are written in their order.
+    constexpr Index block_rows = 1024, together = 16;
+    const Index pairs = rows.states * rows.actions, most = pairs * rows.most_successors,
+                blocks = (pairs + block_rows - 1) / block_rows;
+    GrowingArray offsets(folder / "offsets.npy", "<i8", pairs + 1),
+        targets(folder / "targets.npy", "<i4", most),
+        values(folder / "values.npy", "<f8", most, std::ssize(rows.names));
+    std::vector<RowBlock> made(at(together));
+    std::vector<std::int64_t> ends{0};
+    for (Index first = 0; first < blocks; first += together) {
+        const Index count = std::min(together, blocks - first);
+        in_chunks(count, 1, threads, [&](Index begin, Index end) {
+            for (Index k = begin; k < end; ++k)
+                make_block(rows, (first + k) * block_rows, std::min(pairs, (first + k + 1) * block_rows),
+                           made[at(k)]);
+        });
+        for (const RowBlock& block : std::span(made).first(at(count))) {
+            std::int64_t end = ends.back();
+            // The first offset of all is written with the first block.
+            if (end > 0 || first > 0) ends.clear();
+            for (const std::int32_t successors : block.counts) ends.push_back(end += successors);
+            offsets.append(ends);
+            targets.append(block.targets);
+            values.append(block.values);
+        }
+    }
+    offsets.finish(pairs + 1);
+    targets.finish(ends.back());
+    values.finish(ends.back());
+    write_sizes(folder, rows.states, rows.actions);
+    offsets.commit();
+    targets.commit();
+    values.commit();
 }
 
 }  // namespace alidade::detail

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/row_source.hpp"
+#include "alidade/model/threads.hpp"
 
 namespace alidade::detail {
 
@@ -16,5 +18,9 @@ FeatureTable map_features(const std::filesystem::path& folder);
 /// Writes features of any kind so, in bounded memory; files that are there are replaced, one by one, when
 /// complete.
 void write_features_folder(const std::filesystem::path& folder, const FeatureMap& features);
+
+/// The same of the rows that a rule makes, which are never all in memory. Nothing is replaced if one is
+/// refused.
+void write_features_folder(const std::filesystem::path& folder, const RowSource& rows, Threads threads);
 
 }  // namespace alidade::detail

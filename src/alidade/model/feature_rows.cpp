@@ -8,6 +8,7 @@
 #include "alidade/model/shape.hpp"
 #include "normalise.hpp"
 #include "parallel.hpp"
+#include "row_block.hpp"
 
 namespace alidade {
 
@@ -95,13 +96,38 @@ std::vector<std::int64_t> close_ranks(const RowSource& source, RowStore& store) 
 
 }  // namespace
 
-FeatureMap FeatureMap::from_rows(const RowSource& source, Threads threads) {
+void detail::check_source(const RowSource& source) {
     validate(Shape{source.states, source.actions, 1});
+    expects(!source.names.empty(), "no base models given; at least one is needed");
+    expects(source.most_successors >= 1 && source.most_successors <= source.states,
+            "at most {} successors of a pair; must be 1 to {}", source.most_successors, source.states);
+}
+
+void detail::make_block(const RowSource& source, Index first, Index last, RowBlock& block) {
+    const Index d = std::ssize(source.names), most = source.most_successors;
+    const RowSource::Row make_row = source.make();
+    BaseRow row;
+    std::vector<Index> order;
+    std::size_t used = 0;
+    block.counts.clear();
+    block.targets.resize(at((last - first) * most));
+    block.values.resize(at((last - first) * most * d));
+    for (Index pair = first; pair < last; ++pair) {
+        make_row(pair, row);
+        check_row(source, pair, row);
+        const Index count = store_row(source, pair, row, order, block.targets.data() + used,
+                                      block.values.data() + used * at(d));
+        block.counts.push_back(static_cast<std::int32_t>(count));
+        used += at(count);
+    }
+    block.targets.resize(used);
+    block.values.resize(used * at(d));
+}
+
+FeatureMap FeatureMap::from_rows(const RowSource& source, Threads threads) {
+    detail::check_source(source);
     const Index pairs = source.states * source.actions, d = std::ssize(source.names),
                 most = source.most_successors;
-    expects(d >= 1, "no base models given; at least one is needed");
-    expects(most >= 1 && most <= source.states, "at most {} successors of a pair; must be 1 to {}", most,
-            source.states);
     const double numbers = static_cast<double>(pairs) * static_cast<double>(most) * static_cast<double>(d);
     expects(numbers <= most_numbers,
             "{} base models of {} states, {} actions and up to {} successors hold {:.3g} numbers; must be "

@@ -102,21 +102,6 @@ void inspect_together(const Matrix& gram, const Matrix& basis, Inspection& found
         if (unseen.row(i).norm() > 1e-6) found.collinear.push_back(i);
 }
 
-/// What exploring keeps: features and tangent features, probabilities and counts of every step, and the
-/// witnesses and widths of every pair.
-std::int64_t bytes_of(const Problem& problem, Index dimension) {
-    const SuccessorMap& map = problem.successors();
-    const auto horizon = static_cast<double>(problem.shape().horizon);
-    // Features of transitions, and in the tangent space; those of pairs are few beside the rest.
-    const Index each = problem.is_linear() ? 0 : problem.features().features() + dimension;
-    const double numbers =
-        static_cast<double>(map.entries()) * (static_cast<double>(each + 2) + 4 * horizon) +
-        static_cast<double>(map.pairs()) * (4 * horizon + 2);
-    // The sizes of a file's problem may multiply to more than any memory has bytes.
-    return 8 * numbers < 0x1p63 ? static_cast<std::int64_t>(8 * numbers)
-                                : std::numeric_limits<std::int64_t>::max();
-}
-
 /// Notices that the sets of reachable states repeat, each being made of the one before: remembers those of
 /// steps 1, 2, 4, 8, ... [Brent 1980], so that a repetition is seen after three times as many steps at most.
 class Repetition {
@@ -138,11 +123,28 @@ private:
 
 }  // namespace
 
+std::int64_t exploring_bytes(const Problem& problem) {
+    const SuccessorMap& map = problem.successors();
+    const auto steps = static_cast<double>(problem.shape().horizon);
+    // Features and the target of every entry, and a bit for its witness in each step; those of a linear MDP's
+    // pairs are few beside the rest.
+    const double each =
+        (problem.is_linear() ? 0.0 : 8.0 * static_cast<double>(problem.features().features())) + 4 +
+        steps / 8;
+    // The first entry of a pair, and some eight numbers in each step while a certificate is computed; a value
+    // and an action of a state in each step.
+    const double bytes = static_cast<double>(map.entries()) * each +
+                         static_cast<double>(map.pairs()) * (8 + 64 * steps) +
+                         static_cast<double>(map.states()) * 12 * steps;
+    // The sizes of a file's problem may multiply to more than any memory has bytes.
+    return bytes < 0x1p63 ? static_cast<std::int64_t>(bytes) : std::numeric_limits<std::int64_t>::max();
+}
+
 Inspection inspect(const Problem& problem) {
     const Directions directions = directions_of(problem);
     Inspection found;
     found.dimension = directions.basis.cols();
-    found.bytes = bytes_of(problem, found.dimension);
+    found.bytes = exploring_bytes(problem);
 
     StateFlags here = first_states(problem), ever(here.size(), 0), learned(here.size(), 0), before;
     Repetition repetition;
