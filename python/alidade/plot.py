@@ -20,12 +20,23 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 
 
-def _axes(axes: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
-    if axes is not None:
-        return axes
+def _figure(width: float, height: float) -> Figure:
+    """A figure that notebooks show by themselves, without pyplot and its list of open windows."""
+    import io
+
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
+    class Page(Figure):
+        def _repr_png_(self) -> bytes:
+            picture = io.BytesIO()
+            self.savefig(picture, format="png", dpi=110)
+            return picture.getvalue()
+
+    return Page(figsize=(width, height), layout="constrained")
+
+
+def _axes(axes: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
+    return _figure(width, height).add_subplot() if axes is None else axes
 
 
 def _knowledge(source: Any) -> Any:
@@ -132,8 +143,6 @@ def plot(source: Any, *, plans: Mapping[str, RewardCertificate] | None = None, t
     >>> len(plot(run).axes)  # of three pictures, one has a scale of colours
     4
     """
-    from matplotlib.figure import Figure
-
     knowledge = _knowledge(source)
     parts: list[Any] = [lambda axes: certificate(source, target=target, axes=axes)]
     if hasattr(knowledge.learned, "sets"):
@@ -144,7 +153,7 @@ def plot(source: Any, *, plans: Mapping[str, RewardCertificate] | None = None, t
     if plans:
         parts.append(lambda axes: values(plans, axes=axes))
     rows = (len(parts) + 1) // 2
-    figure = Figure(figsize=(12, 4.2 * rows), layout="constrained")
+    figure = _figure(12, 4.2 * rows)
     for i, part in enumerate(parts):
         part(figure.add_subplot(rows, 2, i + 1))
     return figure

@@ -17,6 +17,7 @@ import numpy as np
 
 from alidade.fleet.pool import ExecutorSource, executors_of
 from alidade.fleet.worker import Answer, Order, pack, run_order
+from alidade.run import AskTell
 
 if TYPE_CHECKING:
     from alidade.run import Experiment, Run
@@ -60,7 +61,8 @@ class _Pending:
 
 class _Driver:
     def __init__(self, run: Run, packed: bytes, executors: Any, options: dict[str, Any]):
-        self.run, self.packed, self.executors = run, packed, executors
+        self.desk, self.packed, self.executors = AskTell(run), packed, executors
+        self.seed: int = run.options["seed"]
         self.seeded: bool = options["seeded"]
         self.stream: bool = options["mode"] == "stream"
         self.share: float = options["share"]
@@ -88,13 +90,13 @@ class _Driver:
         if self.seconds_of_episode is None:
             return 0
         by_time = max(1, round(self.chunk_seconds / max(self.seconds_of_episode, 1e-9)))
-        fair = max(1, math.ceil(1.1 * self.run.status().deployment_episodes / self.capacity))
+        fair = max(1, math.ceil(1.1 * self.desk.status.deployment_episodes / self.capacity))
         return min(by_time, fair)
 
     def give_out(self, again: bool) -> str:
         """Asks for as many experiments as there is room for, and submits them; returns why none is left, if so."""
         room = self.capacity - len(self.out)
-        asked = self.run.ask(max(0, room), chunk=self._chunk(), lease_seconds=self.lease, worker=self.name, own_again=again)
+        asked = self.desk.ask(max(0, room), chunk=self._chunk(), lease=self.lease, worker=self.name, own_again=again)
         for experiment in asked.experiments:
             self._submit(_Pending(experiment))
         return str(asked.ended)
@@ -106,7 +108,7 @@ class _Driver:
             experiment=experiment.id,
             first_episode=experiment.first_episode + experiment.told,
             episodes=experiment.episodes - experiment.told,
-            seed=self.run.options["seed"],
+            seed=self.seed,
             policy=np.array(policy.probabilities if policy.actions is None else policy.actions),
             shape=tuple(policy.shape),  # type: ignore[arg-type]
             system=self.packed,
@@ -154,7 +156,7 @@ class _Driver:
         experiment = pending.experiment
         late = experiment.id in self.abandoned
         try:
-            told = self.run.tell(
+            told = self.desk.tell(
                 experiment.id, answer.episodes, part=experiment.parts, failed=failed, worker=answer.worker, source=self.name
             )
         except ValueError as failure:
@@ -184,7 +186,7 @@ class _Driver:
             self._submit(pending)
             return
         # It was run, and nobody will know what it showed. Nothing may be put in its place as if it had not been.
-        self.run.tell(pending.experiment.id, [], failed=f"lost: {type(failure).__name__}: {failure}", worker=self.name)
+        self.desk.tell(pending.experiment.id, [], failed=f"lost: {type(failure).__name__}: {failure}", worker=self.name)
         if isinstance(failure, BrokenExecutor) and not self.executors.alive():
             self._rebuild(failure)
 
@@ -207,14 +209,14 @@ class _Driver:
 
     def go_on_without(self) -> None:
         """Streams: when most of a deployment is told, the rest is declared late, so that planning need not wait for it."""
-        status = self.run.status()
+        status = self.desk.status
         own = {p.experiment.id: p.experiment for p in self.out.values() if p.experiment.deployment == status.deployment}
         waiting = {e: each for e, each in own.items() if e not in self.abandoned}
         missing = sum(each.episodes - each.told for each in waiting.values())
         if not waiting or len(self.out) >= 2 * self.capacity or missing > (1 - self.share) * status.deployment_episodes:
             return
         for number in waiting:
-            self.run.tell(number, [], failed="late: the run went on without it", worker=self.name)
+            self.desk.tell(number, [], failed="late: the run went on without it", worker=self.name)
             self.abandoned.add(number)
 
     def _awaited(self) -> bool:
@@ -291,7 +293,8 @@ def explore(
             + ("mode='stream'" if mode == "stream" else "a deadline for a system without seeds")
             + " would keep the quick ones and set the slow ones aside"
         )
-    run.prepare(**{key: value for key, value in {"episodes": episodes, "target": target}.items() if value is not None}, seeded=seeded)
+    goal = {"episodes": episodes, "target": target}
+    AskTell(run).prepare(**{key: value for key, value in goal.items() if value is not None}, seeded=seeded)
     make = _CommandMaker(run.folder, system[4:], run.options["seed"]) if isinstance(system, str) else system
     count = workers or os.cpu_count() or 1
     with executors_of(executor, count) as executors:
