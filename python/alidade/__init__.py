@@ -18,21 +18,15 @@ import atexit as _atexit
 from . import _core
 from ._core import (
     AskTell,
-    BrokenInvariant,
-    CommandFailed,
-    CommandStopped,
     CommandSystem,
     Counts,
     Episode,
     Exploration,
     FeatureMap,
     Grid,
-    ImpossibleTransition,
     Interval,
-    InvalidArgument,
     Knowledge,
     MixtureModel,
-    ModelContradiction,
     PairFeatures,
     Plan,
     Policy,
@@ -42,13 +36,10 @@ from ._core import (
     RewardCertificate,
     RewardFreeCertificate,
     Run,
-    RunRefused,
     Shape,
     SimulatedSystem,
     StartLaw,
-    SystemFailed,
     TransitionModel,
-    __version__,
     algorithms,
     backward_induction,
     certify_reward,
@@ -64,9 +55,20 @@ from ._core import (
     planners,
     robust_plan,
     simulate,
+    version as __version__,
 )
 from ._table import Table
-from . import audit, certify, confidence, environment, explore, io, model, plan, problem, random, run, theory
+from .error import (
+    BrokenInvariant,
+    CommandFailed,
+    CommandStopped,
+    ImpossibleTransition,
+    InvalidArgument,
+    ModelContradiction,
+    RunRefused,
+    SystemFailed,
+)
+from . import audit, certify, confidence, environment, error, explore, io, model, plan, problem, random, run, theory
 from .plan import CertifiedPlan
 
 # Work that was interrupted ends, and is stored, before the interpreter does.
@@ -115,6 +117,7 @@ __all__ = [
     "certify_rewards",
     "confidence",
     "environment",
+    "error",
     "evaluate",
     "explore",
     "export_model",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from ._core import InvalidArgument
 from ._table import Table
+from .error import InvalidArgument
 
 if TYPE_CHECKING:
     from ._core import Counts, TransitionModel
@@ -34,9 +34,9 @@ def _one_step(model: TransitionModel, layout: str, step: int) -> Any:
     if layout == "ass_csr":
         rows = _csr(data, indices, indptr, (states * actions, states))
         return [rows[a::actions] for a in range(actions)]
-    dense = np.zeros((states * actions, states))
-    dense[np.repeat(np.arange(states * actions), np.diff(indptr)), indices] = data
-    dense = dense.reshape(states, actions, states)
+    rows = np.zeros((states * actions, states))
+    rows[np.repeat(np.arange(states * actions), np.diff(indptr)), indices] = data
+    dense = rows.reshape(states, actions, states)
     if layout == "sas":
         return dense
     if layout == "ass":

@@ -12,7 +12,6 @@ from . import _layouts
 from ._core import (
     Evaluation,
     Interval,
-    InvalidArgument,
     Knowledge,
     Measurement,
     OptimalPlan,
@@ -30,6 +29,7 @@ from ._core import (
     planners,
     robust_plan,
 )
+from .error import InvalidArgument
 
 __all__ = [
     "CertifiedPlan",

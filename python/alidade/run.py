@@ -13,12 +13,12 @@ from ._core import (
     LoadedRun,
     Replay,
     Run,
-    RunRefused,
     RunResult,
     StoredEpisode,
     Told,
     ToldPart,
 )
+from .error import RunRefused
 
 __all__ = [
     "AskGoal",

@@ -6,7 +6,7 @@
 NB_MODULE(_core, m) {
     using namespace alidade::python;
     m.doc() = "The library behind the package alidade; its names are those of alidade's modules.";
-    m.attr("__version__") = ALIDADE_VERSION;
+    m.attr("version") = ALIDADE_VERSION;
     bind_error(m);
     bind_model(m);
     bind_decisions(m);

@@ -211,7 +211,8 @@ void bind_problem_class(nb::module_& m) {
              "address"_a, "A natural reward by its name, or a kind: 'sparse?seed=1', 'reach?state=3', ...")
         .def("save",
              [](const SharedProblem& problem, const std::filesystem::path& folder) { save_problem(*problem, folder); },
-             "folder"_a, "Writes a folder that ``load_problem`` and the command line read.")
+             "folder"_a, nb::sig("def save(self, folder: str | os.PathLike[str]) -> None"),
+             "Writes a folder that ``load_problem`` and the command line read.")
         .def("inspect",
              [](SharedProblem problem) { return patiently([problem] { return inspect(*problem); }); },
              "What can be said before exploring it.")
