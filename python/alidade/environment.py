@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol, Union
 
-from ._core import CommandSystem, Episode, Policy, SimulatedSystem, seed_of_episode, simulate
+from ._core import CommandSystem, Episode, Policy, SimulatedSystem, run_episodes, seed_of_episode, simulate
 
-__all__ = ["CommandSystem", "Environment", "Episode", "SimulatedSystem", "System", "seed_of_episode", "simulate"]
+__all__ = ["CommandSystem", "Environment", "Episode", "SimulatedSystem", "System", "run_episodes", "seed_of_episode", "simulate"]
 
 
 class Environment(Protocol):

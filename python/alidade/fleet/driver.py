@@ -287,12 +287,10 @@ def explore(
         raise ValueError(f"mode is {mode!r}; must be 'barrier' or 'stream'")
     if not 0 < share <= 1:
         raise ValueError(f"share is {share}; must be above 0 and at most 1")
-    if not run.takes_late_answers and (mode == "stream" or (deadline is not None and not seeded)):
-        raise ValueError(
-            f"the confidence sets of this run ({run.options['confidence']}) take no late answers, so that "
-            + ("mode='stream'" if mode == "stream" else "a deadline for a system without seeds")
-            + " would keep the quick ones and set the slow ones aside"
-        )
+    refusal = AskTell(run).late_refusal if mode == "stream" or (deadline is not None and not seeded) else ""
+    if refusal:
+        what = "mode='stream'" if mode == "stream" else "a deadline for a system without seeds"
+        raise ValueError(f"{what} would count quick answers and set late ones aside: {refusal}")
     goal = {"episodes": episodes, "target": target}
     AskTell(run).prepare(**{key: value for key, value in goal.items() if value is not None}, seeded=seeded)
     make = _CommandMaker(run.folder, system[4:], run.options["seed"]) if isinstance(system, str) else system
