@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -83,14 +84,15 @@ void bind_environment(nb::module_& m) {
     nb::class_<SimulatedSystem>(m, "SimulatedSystem",
                                 "A known model as the system under study, simulated in the library.")
         .def("__init__",
-             [](SimulatedSystem* self, const std::shared_ptr<TransitionModel>& model, const std::string& method) {
+             [](SimulatedSystem* self, const std::shared_ptr<TransitionModel>& model, const std::string& method,
+                std::optional<std::uint64_t> seed) {
                  expects(method == "splitting" || method == "stepwise",
                          "method is '{}'; must be splitting or stepwise", method);
-                 new (self) SimulatedSystem{model, method == "splitting"};
+                 new (self) SimulatedSystem{model, method == "splitting", seed};
              },
-             "model"_a, "method"_a = "splitting",
+             "model"_a, "method"_a = "splitting", "seed"_a = nb::none(),
              "'splitting' draws the counts of a whole deployment at once, exact in law; 'stepwise' plays "
-             "episodes.")
+             "episodes. ``seed``: of its draws, if not that of the exploration.")
         .def_prop_ro("model", [](const SimulatedSystem& system) {
             return std::const_pointer_cast<TransitionModel>(system.model);
         });

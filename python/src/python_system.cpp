@@ -232,6 +232,10 @@ std::shared_ptr<const TransitionModel> simulated_model(nb::handle object,
     return truth;
 }
 
+std::uint64_t seed_of(nb::handle object, std::uint64_t seed) {
+    return object.is_none() ? seed : nb::cast<SimulatedSystem&>(object).seed.value_or(seed);
+}
+
 bool is_simulated(nb::handle object) {
     return object.is_none() || nb::isinstance<SimulatedSystem>(object);
 }
@@ -268,7 +272,7 @@ Tried reporting_system_of(nb::handle object, const Shape& shape, std::uint64_t s
     }
     if (!is_simulated(object)) return {nullptr, python_system(object, shape, seed, caller), nullptr};
     const auto environment = std::make_shared<SimulatedEnvironment>(*simulated_model(object, truth));
-    return {nullptr, std::make_unique<StepwiseSystem>(*environment, seed), environment};
+    return {nullptr, std::make_unique<StepwiseSystem>(*environment, seed_of(object, seed)), environment};
 }
 
 Tried system_of(nb::handle object, const Shape& shape, std::uint64_t seed,
@@ -281,9 +285,9 @@ Tried system_of(nb::handle object, const Shape& shape, std::uint64_t seed,
     }
     const auto model = simulated_model(object, truth);
     if (object.is_none() || nb::cast<SimulatedSystem&>(object).splitting)
-        return {std::make_unique<CountSplittingDeployer>(*model, seed), nullptr, nullptr};
+        return {std::make_unique<CountSplittingDeployer>(*model, seed_of(object, seed)), nullptr, nullptr};
     const auto environment = std::make_shared<SimulatedEnvironment>(*model);
-    return {std::make_unique<StepwiseDeployer>(*environment, seed), nullptr, environment};
+    return {std::make_unique<StepwiseDeployer>(*environment, seed_of(object, seed)), nullptr, environment};
 }
 
 }  // namespace alidade::python

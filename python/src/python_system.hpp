@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "alidade/environment/deployment.hpp"
 #include "alidade/environment/system.hpp"
@@ -17,6 +18,7 @@ namespace alidade::python {
 struct SimulatedSystem {
     std::shared_ptr<const TransitionModel> model;
     bool splitting = true;
+    std::optional<std::uint64_t> seed;  ///< of its draws; none: that of the exploration
 };
 
 /// What runs experiments for one call, whichever it is: a deployer that counts, or a system that reports every
