@@ -42,7 +42,8 @@ def episodes_from(
 
     - a table with one row a transition: a ``.csv`` or ``.parquet`` file, a pandas data frame, a pyarrow table, or a dictionary of
       columns. Its columns are ``episode``, ``step``, ``state``, ``action``, ``next_state``; ``columns`` says what they are called
-      (``{"state": "level"}``). The rows of an episode are put into the order of their steps, which run from 0 without a gap.
+      (``{"state": "level"}``). Episodes come in the order of their numbers, or, if they have names, of their first rows;
+      the rows of one in the order of their steps, which run from 0 without a gap.
       States and actions are numbers, or the problem's names;
     - a Minari dataset, or the id of one (``"name/space-v0"``), with Discrete actions and Discrete observations, or with a ``grid``
       for others. What terminates stays where it ended, what is truncated before the last step broke off.
@@ -110,7 +111,7 @@ def _from_table(table: Mapping[str, Sequence[Any]], problem: Problem, columns: d
     before = _numbers(found["state"], problem.state_names, states, name, "state")
     action = _numbers(found["action"], problem.action_names, actions, name, "action")
     after = _numbers(found["next_state"], problem.state_names, states, name, "next_state")
-    _, episode = np.unique(found["episode"], return_inverse=True)
+    episode = _ranks(found["episode"])
     order = np.lexsort((step, episode))
     step, before, action, after, episode = step[order], before[order], action[order], after[order], episode[order]
     first = np.concatenate([[True], episode[1:] != episode[:-1]]) if len(episode) else np.zeros(0, dtype=bool)
@@ -128,6 +129,15 @@ def _from_table(table: Mapping[str, Sequence[Any]], problem: Problem, columns: d
     kept = step < horizon - 1
     seen.states[episode[kept], step[kept] + 1] = after[kept]
     return seen._replace(complete=seen.states[:, -1] >= 0)
+
+
+def _ranks(names: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Episodes counted from 0: by their numbers, or by where they appear first if they have names."""
+    try:
+        return np.unique(names.astype(np.int64), return_inverse=True)[1]
+    except (TypeError, ValueError):
+        _, first, place = np.unique(names.astype(str), return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[place]
 
 
 def _require(holds: npt.NDArray[np.bool_], order: npt.NDArray[Any], found: dict[str, npt.NDArray[Any]], name: str, wrong: str) -> None:

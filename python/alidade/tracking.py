@@ -48,6 +48,8 @@ def track(log: Log, *, seconds: float = 1.0, prefix: str = "alidade/") -> Callab
 
 def replay(run: Run, log: Log, *, prefix: str = "alidade/") -> None:
     """Hands over every certificate that a run has computed on its way, as if it were watched."""
-    trace = run.trace
+    trace, result = run.trace, run.result
     for episodes, bound, replans in zip(trace["episodes"], trace["bound"], trace["replans"]):
         log({prefix + "certificate": float(bound), prefix + "replans": float(replans)}, int(episodes))
+    if result is not None and (len(trace["episodes"]) == 0 or result.episodes > trace["episodes"][-1]):
+        log({prefix + "certificate": float(result.reward_free), prefix + "replans": float(result.replans)}, int(result.episodes))

@@ -14,8 +14,8 @@ import alidade
 class Swimmer:
     """The river of builtin:riverswim, stepped in Python: seeded, or not."""
 
-    def __init__(self, uri: str, seeded: bool = True, pause: float = 0.0):
-        problem = alidade.make_builtin(uri)
+    def __init__(self, uri: str, seeded: bool = True, pause: float = 0.0, problem: Any = None):
+        problem = problem or alidade.make_builtin(uri)
         model = problem.true_model()
         self.seeded, self.pause = seeded, pause
         self.actions = problem.shape.actions

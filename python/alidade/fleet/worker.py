@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import socket
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,14 @@ import numpy.typing as npt
 
 Episodes = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
-_systems: dict[bytes, Any] = {}
-"""Systems that this process has made, by the bytes they were made of: a simulator may take long to start."""
+class _Systems(threading.local):
+    """Systems that this thread has made, by the bytes they were made of: a simulator may take long to start."""
+
+    def __init__(self) -> None:
+        self.made: dict[bytes, Any] = {}
+
+
+_systems = _Systems()
 
 
 @dataclass(frozen=True)
@@ -58,9 +65,9 @@ def pack(make: Any) -> bytes:
 
 
 def _system_of(packed: bytes) -> Any:
-    if packed not in _systems:
-        _systems[packed] = pickle.loads(packed)()
-    return _systems[packed]
+    if packed not in _systems.made:
+        _systems.made[packed] = pickle.loads(packed)()
+    return _systems.made[packed]
 
 
 def who() -> str:
@@ -87,7 +94,7 @@ def run_order(order: Order) -> Answer:
             accept=lambda *batch: parts.append(batch),
         )
     except Exception as failure:  # whatever it is, it is the driver's to decide
-        _systems.pop(order.system, None)
+        _systems.made.pop(order.system, None)
         error = f"{type(failure).__name__}: {failure}"
         cause = _sendable(failure)
     return Answer(_joined(parts, order.shape[2]), time.perf_counter() - began, who(), error, cause)

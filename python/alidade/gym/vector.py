@@ -68,7 +68,7 @@ class VectorGymSystem:
         self._random = np.random.Generator(np.random.Philox(key=seed))
         mode = env.metadata.get("autoreset_mode", "NextStep")
         self._mode = str(getattr(mode, "value", mode))
-        _warn_if_too_short(None if env.spec is None else env.spec.max_episode_steps, problem.shape.horizon)
+        _warn_if_too_short(_step_limit(env), problem.shape.horizon)
 
     def run(self, policy: Policy, first: int, count: int) -> Iterator[Episodes]:
         """Runs episodes first .. first+count-1 of a policy; each batch is (states, actions, complete)."""
@@ -83,6 +83,14 @@ class VectorGymSystem:
 
     def __repr__(self) -> str:
         return f"<system of {self.env.num_envs} x {self.env.spec.id if self.env.spec else type(self.env).__name__}>"
+
+
+def _step_limit(env: Any) -> int | None:
+    """After how many steps the sub-environments truncate; the vector's own spec does not know."""
+    for spec in env.get_attr("spec") if hasattr(env, "get_attr") else [env.spec]:
+        if getattr(spec, "max_episode_steps", None) is not None:
+            return int(spec.max_episode_steps)
+    return None
 
 
 class _Batch:
