@@ -83,7 +83,7 @@ class FailingMaker(Maker):
 class Slow(Swimmer):
     """Not seeded, and an episode that gets upstream takes long: quick answers are not like the others."""
 
-    delay = 1.6
+    delay = 2.2
 
     def step(self, action: int) -> int:
         state = super().step(action)

@@ -235,7 +235,7 @@ class _Driver:
             if not self.out:
                 time.sleep(0.05)  # somebody else has what is left
                 continue
-            done, _ = wait(self.out, timeout=1.0, return_when=first_completed)
+            done, _ = wait(self.out, timeout=0.25, return_when=first_completed)
             for each in done:
                 self.take_in(each)
             if self.stream and not ended:
@@ -303,7 +303,8 @@ def explore(
             "deadline": deadline,
             "chunk": chunk,
             "chunk_seconds": chunk_seconds,
-            "capacity": 2 * count,
+            # Some wait in line, so that no worker does; but with a deadline, time in line would count as work.
+            "capacity": 2 * count if deadline is None else count,
             "name": name,
             "observe": observe,
         }
