@@ -52,6 +52,9 @@ def certificate(source: Any, *, target: float | None = None, axes: Axes | None =
     horizon = _knowledge(source).shape.horizon
     episodes = np.asarray(trace["episodes"], dtype=float)
     bound = np.minimum(np.asarray(trace["bound"], dtype=float), horizon)
+    result = getattr(source, "result", None)
+    if result is not None and (len(episodes) == 0 or result.episodes > episodes[-1]):  # that of the end
+        episodes, bound = np.append(episodes, result.episodes), np.append(bound, result.reward_free)
     shown = episodes > 0
     axes.plot(episodes[shown], bound[shown], ".", color=COLOURS[5], markersize=4, label="computed")
     axes.step(episodes[shown], np.minimum.accumulate(bound)[shown], where="post", color=COLOURS[0], label="best so far")
@@ -59,6 +62,11 @@ def certificate(source: Any, *, target: float | None = None, axes: Axes | None =
     if target is not None:
         axes.axhline(target, color=COLOURS[1], linewidth=1, linestyle="--", label=f"target {target:g}")
     axes.set(xscale="log", yscale="log", xlabel="episodes", ylabel="loss of any reward's plan, at most")
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.legend(frameon=False, fontsize="small")
     return axes
 
@@ -112,6 +120,7 @@ def coverage(source: Any, *, axes: Axes | None = None) -> Axes:
     )
     axes.set_facecolor("0.92")
     axes.set(xlabel="step", ylabel="state")
+    axes.yaxis.get_major_locator().set_params(integer=True)
     axes.figure.colorbar(image, ax=axes, label="visits (grey: none)")
     return axes
 
@@ -123,7 +132,17 @@ def values(certificates: Mapping[str, RewardCertificate], *, axes: Axes | None =
         lower, upper = each.value
         best = max(upper, each.optimal_upper)
         axes.plot([lower, best], [row, row], color="0.75", linewidth=2, solid_capstyle="butt", label="best policy, at most" if row == 0 else None)
-        axes.plot([lower, upper], [row, row], color=COLOURS[0], linewidth=7, solid_capstyle="butt", label="true value of the plan" if row == 0 else None)
+        axes.errorbar(
+            (lower + upper) / 2,
+            row,
+            xerr=(upper - lower) / 2,
+            fmt="none",
+            color=COLOURS[0],
+            elinewidth=5,
+            capsize=6,
+            capthick=2,
+            label="true value of the plan" if row == 0 else None,
+        )
         axes.annotate(f"loss ≤ {each.loss_bound:.3g}", (best, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize="small")
     axes.set(yticks=range(len(certificates)), xlabel="value", ylim=(len(certificates) - 0.5, -0.5))
     axes.set_yticklabels(list(certificates))

@@ -204,11 +204,10 @@ def test_a_duration_that_depends_on_the_outcome_keeps_the_law(tmp_path):
     """Going up takes longer than the deadline. Every attempt counts, so half of them went up; quick ones alone did not."""
     COIN.save(tmp_path / "coin")
     uri = str(tmp_path / "coin")
-    episodes = 1000 if LONG else 120
-    with create(tmp_path / "run", problem=COIN, replan="growth=20") as run, ThreadPoolExecutor(24) as pool:
-        report = fleet.explore(
-            run, SlowFromFolder(uri), pool, workers=24, episodes=episodes, seeded=False, deadline=1, chunk=1
-        )
+    episodes = 500 if LONG else 130
+    workers = 2 * episodes  # enough for second attempts while the slow ones sleep
+    with create(tmp_path / "run", problem=COIN, replan="growth=10") as run, ThreadPoolExecutor(workers) as pool:
+        report = fleet.explore(run, SlowFromFolder(uri), pool, workers=workers, episodes=episodes, seeded=False, deadline=1, chunk=1)
         status = alidade.AskTell(run).status
         assert status.missing == 0 and status.failed == 0  # every attempt was waited for
         up, count = coin_share(run, first_wins=False)
