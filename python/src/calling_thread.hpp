@@ -76,7 +76,7 @@ private:
 using Kept = std::shared_ptr<nb::object>;
 Kept keep(nb::object object);
 
-/// Waits for work that went on after its caller was interrupted; at the interpreter's end.
+/// Waits for work that went on after its caller was interrupted; at the interpreter's end. Ctrl-C ends the process.
 void wait_for_abandoned_work();
 
 /// What `work` returns, computed on a thread of its own while signals are looked for. It must own what it
