@@ -1,8 +1,11 @@
 #include "interruption.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace alidade::app {
@@ -87,6 +90,24 @@ void PromptStop::watch(const std::stop_token& over) {
 void report_failed_writes() {
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
+}
+
+namespace {
+
+extern "C" void report_lost_page(int) {
+    constexpr std::string_view text =
+        "error: a file of the problem was cut short, or could not be read, while it was used\n"
+        "why:   large features are used where they lie in their files, not copied\n"
+        "fix:   mend the file, or the disk, and type the same again; what was stored before is intact\n";
+    // Nothing else may be called here; if it cannot be said, there is nobody to say it to.
+    static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+    _exit(2);
+}
+
+}  // namespace
+
+void report_lost_pages() {
+    std::signal(SIGBUS, report_lost_page);
 }
 
 }  // namespace alidade::app

@@ -54,4 +54,7 @@ private:
 /// Lets a write to a closed pipe or beyond a limit of file size fail, and be reported, instead of killing.
 void report_failed_writes();
 
+/// Says so and ends the process when a page of a mapped file cannot be had, because the file was cut short.
+void report_lost_pages();
+
 }  // namespace alidade::app

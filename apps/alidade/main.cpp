@@ -152,6 +152,7 @@ int guarded(CLI::App& app, int argc, char** argv, bool json) {
 
 int main(int argc, char** argv) {
     alidade::app::report_failed_writes();
+    alidade::app::report_lost_pages();
     CLI::App app("Explore once without a reward; then plan for any reward, and know how good the plan is.",
                  "alidade");
     app.footer(

@@ -222,12 +222,17 @@ int show_problem(const std::string& source, bool normalise, const Console& conso
 
 struct ProblemArguments {
     std::string name, source, folder;
-    bool normalise = false, overwrite = false, one_hot = false;
+    bool normalise = false, overwrite = false, one_hot = false, mapped = false;
 };
 
 int make_problem(const ProblemArguments& given, const Console& console) {
     const std::filesystem::path folder = given.folder;
-    Problem problem = load_problem_argument(given.source, {});
+    Problem problem = load_problem_argument(given.source, given.normalise);
+    if (given.mapped && (given.one_hot || problem.is_linear()))
+        throw UserError(
+            "a linear MDP has no features that could be mapped",
+            {"--mapped", "the features of its pairs are few beside those of transitions, and are read",
+             "leave --mapped out"});
     if (given.one_hot)
         problem =
             explaining({"--one-hot", "a linear MDP with a feature for each state and action was asked for",
@@ -239,7 +244,7 @@ int make_problem(const ProblemArguments& given, const Console& console) {
         throw UserError(fmt::format("'{}' exists and is not an empty folder", folder.string()),
                         {"-o", "files of the same names in it would be replaced",
                          "choose another folder, or add --overwrite"});
-    writing([&] { save_problem(problem, folder); });
+    writing([&] { save_problem(problem, folder, {.mapped = given.mapped}); });
     if (console.json())
         console.object(ordered_json{{"folder", folder.string()}, {"hash", problem_hash(problem)}});
     else
@@ -284,6 +289,11 @@ void add_problem(CLI::App& app, Chosen& chosen) {
     make->add_flag("--overwrite", given->overwrite, "Replace the files of a problem that is there");
     make->add_flag("--one-hot", given->one_hot,
                    "As a linear MDP with one feature for each state and action, which knows no base models");
+    make->add_flag(
+        "--mapped", given->mapped,
+        "Features as .npy files in the layout of the memory, which are mapped instead of read: for large "
+        "models");
+    make->add_flag("--normalise", given->normalise, "Divide rows that do not sum to 1 by their sum");
     add_output_flags(*make, chosen);
     make->callback([=, &chosen] {
         chosen.work = [given](const Console& console) { return make_problem(*given, console); };

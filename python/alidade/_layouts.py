@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Optional
 
-import numpy as np
-
 from ._table import Table
 from .error import InvalidArgument
 
@@ -27,6 +25,8 @@ def to_arrays(model: TransitionModel, layout: str = "sas", step: Optional[int] =
 
 
 def _one_step(model: TransitionModel, layout: str, step: int) -> Any:
+    import numpy as np
+
     states, actions, _ = model.shape
     data, indices, indptr = model.probabilities(step), model.successors.targets, model.successors.offsets
     if layout == "sas_csr":
@@ -45,6 +45,7 @@ def _one_step(model: TransitionModel, layout: str, step: int) -> Any:
 
 
 def _csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
+    import numpy as np
     from scipy.sparse import csr_matrix
 
     # Successors are ascending and distinct: SciPy need not look. Its positions are of one type, which is that of the
@@ -58,6 +59,7 @@ def _csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
 
 def _layered(model: TransitionModel) -> Any:
     """One stationary model: state h*S+s is state s at step h, the last one is the end; CSR (states, actions rows)."""
+    import numpy as np
     from scipy.sparse import csr_matrix
 
     states, actions, horizon = model.shape
@@ -80,6 +82,8 @@ def _layered(model: TransitionModel) -> Any:
 
 def rows_from(kernel: Any, layout: str) -> Any:
     """One kernel in another layout as rows s*A+a."""
+    import numpy as np
+
     if layout == "ass":
         if isinstance(kernel, (list, tuple)) and hasattr(kernel[0], "tocsr"):
             from scipy.sparse import vstack
@@ -102,6 +106,8 @@ def rows_from(kernel: Any, layout: str) -> Any:
 
 def seen(counts: Counts, step: Optional[int] = None) -> Table:
     """What was counted, as a table."""
+    import numpy as np
+
     steps = range(counts.shape.horizon - 1) if step is None else [step]
     parts = [counts._seen(h) for h in steps]
     rows = np.concatenate(parts) if parts else np.zeros((0, 4), dtype=np.int64)

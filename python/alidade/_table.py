@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any, Dict
 
-import numpy as np
-
 if TYPE_CHECKING:
     from ._core import AskTell
 
@@ -14,8 +12,8 @@ if TYPE_CHECKING:
 class Table(Dict[str, Any]):
     """A dictionary of arrays of one length: the columns of a table.
 
-    >>> import numpy as np
-    >>> Table(episodes=np.array([1, 2]), bound=np.array([5.0, 4.5]))
+    >>> import alidade, numpy as np
+    >>> alidade.Table(episodes=np.array([1, 2]), bound=np.array([5.0, 4.5]))
     <table of 2 rows: episodes, bound>
     """
 
@@ -25,6 +23,7 @@ class Table(Dict[str, Any]):
 
     def to_pandas(self) -> Any:
         """The table as a pandas.DataFrame; pandas must be installed."""
+        import numpy as np
         import pandas
 
         return pandas.DataFrame({name: np.asarray(column) for name, column in self.items()})
@@ -44,11 +43,13 @@ class Table(Dict[str, Any]):
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else escape(str(value))
+    return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
 
 
 def experiments(desk: AskTell) -> Table:
     """Every experiment of a run as a table."""
+    import numpy as np
+
     log = desk.log()
     names = "id kind state deployment attempt first_episode episodes told worker reason asked due".split()
     return Table({name: np.array([getattr(record, name) for record in log]) for name in names})

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Callable, Optional, Protocol, Union
 
-import numpy as np
-
 from . import _layouts
 from ._core import (
     Evaluation,
@@ -139,6 +137,8 @@ def _planned(knowledge: Knowledge, model: TransitionModel, reward: Reward, plann
         return policy_from(planner.plan(model, reward), model), name
     if not callable(planner):
         raise InvalidArgument(f"the planner is a {name}; must be a name, a callable (P, R, H), or have plan(model, reward)")
+    import numpy as np
+
     shape = model.shape
     rewards = np.broadcast_to(reward.values, (shape.horizon, shape.states, shape.actions))
     return policy_from(planner(_layouts.to_arrays(model), rewards, shape.horizon), model), name
@@ -152,6 +152,7 @@ class _QuantEcon:
     def plan(self, model: TransitionModel, reward: Reward) -> Plan:
         import warnings
 
+        import numpy as np
         from quantecon.markov.ddp import DiscreteDP, backward_induction as solve
 
         states, actions, horizon = model.shape
@@ -172,11 +173,15 @@ class _QuantEcon:
 
 
 class _PyMdpToolbox:
-    """Plans with pymdptoolbox' FiniteHorizon on the layered model if the laws differ, else on the model itself."""
+    """Plans with pymdptoolbox' FiniteHorizon, one step at a time as well."""
 
     __name__ = "pymdptoolbox"
 
     def plan(self, model: TransitionModel, reward: Reward) -> Plan:
+        import contextlib
+        import io
+
+        import numpy as np
         from mdptoolbox.mdp import FiniteHorizon
 
         states, actions, horizon = model.shape
@@ -185,7 +190,8 @@ class _PyMdpToolbox:
         for h in reversed(range(horizon)):
             transitions = model.to_arrays("ass", step=h)
             earned = np.array(reward.values if reward.stationary else reward.values[h])
-            step = FiniteHorizon(transitions, earned, 1.0, 1, h=values)
+            with contextlib.redirect_stdout(io.StringIO()):  # it warns of a discount of 1, which a horizon makes harmless
+                step = FiniteHorizon(transitions, earned, 1.0, 1, h=values)
             step.run()
             values = np.asarray(step.V[:, 0])
             choices.append(np.asarray(step.policy[:, 0]))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PURPOSES = {
     "instance": 1,
@@ -22,6 +25,8 @@ PURPOSES = {
 
 def stream(seed: int, purpose: str = "test", episode: int = 0, step: int = 0) -> np.random.Generator:
     """The stream (seed, purpose, episode, step) as a NumPy generator, from its second block of four words on."""
+    import numpy as np
+
     key = np.array([seed, PURPOSES[purpose]], dtype=np.uint64)
     counter = np.array([0, step, episode, 0], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))

@@ -50,9 +50,10 @@ bool holds_integers(nb::handle object) {
 }
 
 nb::object rows_of(const Matrix& matrix, nb::handle owner) {
-    const auto rows = static_cast<std::size_t>(matrix.rows()), columns = static_cast<std::size_t>(matrix.cols());
+    const auto rows = static_cast<std::size_t>(matrix.rows()),
+               columns = static_cast<std::size_t>(matrix.cols());
     return nb::cast(nb::ndarray<nb::numpy, const double>(matrix.data(), {rows, columns}, owner,
-                                                          {1, static_cast<std::int64_t>(rows)}));
+                                                         {1, static_cast<std::int64_t>(rows)}));
 }
 
 nb::object own_rows(Matrix matrix) {
@@ -95,7 +96,8 @@ StartLaw start_of(nb::handle object) {
     }
     if (nb::isinstance<nb::list>(object) && nb::len(object) > 0 &&
         nb::isinstance<nb::tuple>(nb::object(object[0]))) {
-        for (const nb::handle pair : nb::borrow<nb::list>(object)) add(nb::object(pair[0]), nb::object(pair[1]));
+        for (const nb::handle pair : nb::borrow<nb::list>(object))
+            add(nb::object(pair[0]), nb::object(pair[1]));
         return StartLaw(std::move(atoms));
     }
     const auto law = doubles(object, "start");

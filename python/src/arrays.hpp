@@ -13,7 +13,8 @@
 #include "alidade/model/start_law.hpp"
 #include "alidade/types.hpp"
 
-/// Between NumPy and the library: views of what the library keeps, and what users hand over, whatever its type.
+/// Between NumPy and the library: views of what the library keeps, and what users hand over, whatever its
+/// type.
 namespace alidade::python {
 
 namespace nb = nanobind;

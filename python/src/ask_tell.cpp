@@ -32,10 +32,10 @@ EpisodeSource source_of(const std::vector<LoggedEpisode>& episodes) {
     };
 }
 
-Asked ask(const Desk& self, std::int64_t experiments, std::int64_t chunk, double lease, const std::string& worker,
-          bool own_again, int threads, bool despite) {
-    const AskOptions options{experiments, chunk,     static_cast<std::int64_t>(lease), worker,
-                             own_again,   threads_of(threads), despite};
+Asked ask(const Desk& self, std::int64_t experiments, std::int64_t chunk, double lease,
+          const std::string& worker, bool own_again, int threads, bool despite) {
+    const AskOptions options{experiments,         chunk,  static_cast<std::int64_t>(lease), worker, own_again,
+                             threads_of(threads), despite};
     const auto desk = self.desk;
     return patiently([=] { return desk->ask(options); });
 }
@@ -86,8 +86,9 @@ void bind_experiments(nb::module_& m) {
         .def_ro("ended", &Asked::ended, "'target' or 'budget' if nothing is left to be asked.")
         .def_ro("with_others", &Asked::with_others)
         .def_ro("next_due", &Asked::next_due)
-        .def("__iter__", [](const Asked& asked) { return nb::iter(nb::cast(asked.experiments)); },
-             nb::sig("def __iter__(self) -> collections.abc.Iterator[Experiment]"))
+        .def(
+            "__iter__", [](const Asked& asked) { return nb::iter(nb::cast(asked.experiments)); },
+            nb::sig("def __iter__(self) -> collections.abc.Iterator[Experiment]"))
         .def("__len__", [](const Asked& asked) { return asked.experiments.size(); });
     nb::class_<Told>(m, "Told", "What became of an answer.")
         .def_ro("id", &Told::id)
@@ -169,71 +170,87 @@ void bind_ask_tell(nb::module_& m) {
     bind_experiments(m);
     bind_records(m);
     nb::class_<Desk>(m, "AskTell",
-                     "A run whose experiments somebody else runs: ask for some, run them, tell what was seen. Every episode "
+                     "A run whose experiments somebody else runs: ask for some, run them, tell what was "
+                     "seen. Every episode "
                      "is kept. Many processes may do so on one run, each with ``Run.open(folder, 'share')``.")
-        .def("__init__",
-             [](Desk* self, const RunObject& run) {
-                 const auto opened = run.settled();
-                 new (self) Desk{opened, std::make_shared<AskTell>(*opened)};
-             },
-             "run"_a,
-             ">>> import alidade, tempfile\n"
-             ">>> run = alidade.Run.create(tempfile.mkdtemp(), 'builtin:riverswim?length=4&horizon=6', system='ask')\n"
-             ">>> desk = alidade.AskTell(run)\n"
-             ">>> desk.prepare(episodes=10)\n"
-             ">>> experiment = desk.ask().experiments[0]\n"
-             ">>> seen = alidade.simulate(run.problem.true_model(), experiment.policy, experiment.episodes)\n"
-             ">>> desk.tell(experiment.id, seen).episodes == experiment.episodes\n"
-             "True\n")
-        .def("prepare",
-             [](const Desk& self, std::int64_t episodes, std::optional<double> target, bool seeded) {
-                 self.desk->prepare({episodes, target, seeded});
-             },
-             "episodes"_a = most_episodes, "target"_a = nb::none(), "seeded"_a = false,
-             "Makes the run one whose episodes are kept, or changes its goal.")
+        .def(
+            "__init__",
+            [](Desk* self, const RunObject& run) {
+                const auto opened = run.settled();
+                new (self) Desk{opened, std::make_shared<AskTell>(*opened)};
+            },
+            "run"_a,
+            ">>> import alidade, tempfile\n"
+            ">>> run = alidade.Run.create(tempfile.mkdtemp(), 'builtin:riverswim?length=4&horizon=6', "
+            "system='ask')\n"
+            ">>> desk = alidade.AskTell(run)\n"
+            ">>> desk.prepare(episodes=10)\n"
+            ">>> experiment = desk.ask().experiments[0]\n"
+            ">>> seen = alidade.simulate(run.problem.true_model(), experiment.policy, experiment.episodes)\n"
+            ">>> desk.tell(experiment.id, seen).episodes == experiment.episodes\n"
+            "True\n")
+        .def(
+            "prepare",
+            [](const Desk& self, std::int64_t episodes, std::optional<double> target, bool seeded) {
+                self.desk->prepare({episodes, target, seeded});
+            },
+            "episodes"_a = most_episodes, "target"_a = nb::none(), "seeded"_a = false,
+            "Makes the run one whose episodes are kept, or changes its goal.")
         .def_prop_ro("goal", [](const Desk& self) { return self.desk->goal(); })
-        .def("ask", ask, "experiments"_a = 1, nb::kw_only(), "chunk"_a = 0, "lease"_a = 86'400.0, "worker"_a = "",
-             "own_again"_a = false, "threads"_a = 0, "despite_contradiction"_a = false,
-             "The next experiments. Takes up what was told, plans and certifies where that is due. ``chunk``: episodes of "
-             "one experiment at most (0: a sixteenth of its deployment); ``lease``: seconds until it may be given to "
+        .def("ask", ask, "experiments"_a = 1, nb::kw_only(), "chunk"_a = 0, "lease"_a = 86'400.0,
+             "worker"_a = "", "own_again"_a = false, "threads"_a = 0, "despite_contradiction"_a = false,
+             "The next experiments. Takes up what was told, plans and certifies where that is due. "
+             "``chunk``: episodes of "
+             "one experiment at most (0: a sixteenth of its deployment); ``lease``: seconds until it may be "
+             "given to "
              "somebody else.")
-        .def("experiment", [](const Desk& self, std::int64_t id) { return self.desk->experiment(id); }, "id"_a)
+        .def(
+            "experiment", [](const Desk& self, std::int64_t id) { return self.desk->experiment(id); }, "id"_a)
         .def("tell", tell, "id"_a, "episodes"_a = nb::none(), nb::kw_only(), "part"_a = 0, "whole"_a = true,
              "failed"_a = "", "worker"_a = "", "source"_a = "",
-             nb::sig("def tell(self, id: int, episodes: typing.Any = None, *, part: int = 0, whole: bool = True, failed: "
+             nb::sig("def tell(self, id: int, episodes: typing.Any = None, *, part: int = 0, whole: bool = "
+                     "True, failed: "
                      "str = '', worker: str = '', source: str = '') -> Told"),
-             "What an experiment showed. Equal to what was told before: nothing happens. ``failed``: why the rest will never "
+             "What an experiment showed. Equal to what was told before: nothing happens. ``failed``: why the "
+             "rest will never "
              "come.")
-        .def("tell_unasked", tell_unasked, "episodes"_a, nb::kw_only(), "worker"_a = "", "source"_a = "", "log"_a = false,
-             nb::sig("def tell_unasked(self, episodes: typing.Any, *, worker: str = '', source: str = '', log: bool = "
+        .def("tell_unasked", tell_unasked, "episodes"_a, nb::kw_only(), "worker"_a = "", "source"_a = "",
+             "log"_a = false,
+             nb::sig("def tell_unasked(self, episodes: typing.Any, *, worker: str = '', source: str = '', "
+                     "log: bool = "
                      "False) -> Told"),
              "Episodes that nobody asked for.")
         .def_prop_ro("late_refusal", [](const Desk& self) { return self.desk->late_refusal(); },
                      "Why the run's sets cannot count an answer that comes when its deployment is over; empty: they can.")
         .def_prop_ro("status", [](const Desk& self) { return self.desk->status(); })
-        .def("log", [](const Desk& self) { return self.desk->log(); }, "Every experiment.")
+        .def(
+            "log", [](const Desk& self) { return self.desk->log(); }, "Every experiment.")
         .def("experiments", in_python("alidade._table", "experiments"),
              nb::sig("def experiments(self) -> alidade._table.Table"), "Every experiment, as a table.")
-        .def("episodes",
-             [](const Desk& self) {
-                 std::vector<StoredEpisode> all;
-                 self.desk->visit([&](const StoredEpisode& episode) { all.push_back(episode); });
-                 return all;
-             },
-             "Every stored episode, by experiment and part.")
-        .def("export",
-             [](const Desk& self, const std::filesystem::path& path) {
-                 return export_episodes(*self.desk, self.run->problem().shape(), path);
-             },
-             "path"_a, nb::sig("def export(self, path: str | os.PathLike[str]) -> int"),
-             "Writes every episode to a .jsonl, .csv or .npz; returns how many records they are.")
-        .def("replay",
-             [](const Desk& self, int threads) {
-                 const auto desk = self.desk;
-                 const Threads count = threads_of(threads);
-                 return patiently([=] { return desk->replay(count); });
-             },
-             "threads"_a = 0, "Computes all knowledge again from the stored episodes and compares it with what is stored.");
+        .def(
+            "episodes",
+            [](const Desk& self) {
+                std::vector<StoredEpisode> all;
+                self.desk->visit([&](const StoredEpisode& episode) { all.push_back(episode); });
+                return all;
+            },
+            "Every stored episode, by experiment and part.")
+        .def(
+            "export",
+            [](const Desk& self, const std::filesystem::path& path) {
+                return export_episodes(*self.desk, self.run->problem().shape(), path);
+            },
+            "path"_a, nb::sig("def export(self, path: str | os.PathLike[str]) -> int"),
+            "Writes every episode to a .jsonl, .csv or .npz; returns how many records they are.")
+        .def(
+            "replay",
+            [](const Desk& self, int threads) {
+                const auto desk = self.desk;
+                const Threads count = threads_of(threads);
+                return patiently([=] { return desk->replay(count); });
+            },
+            "threads"_a = 0,
+            "Computes all knowledge again from the stored episodes and compares it with what is stored.");
 }
 
 }  // namespace alidade::python

@@ -46,22 +46,26 @@ void bind_audit(nb::module_& m) {
         .def_ro("truth_in_confidence_set", &AuditResult::truth_in_confidence_set)
         .def_ro("depth", &AuditResult::depth)
         .def("__repr__", [](const AuditResult& found) {
-            return fmt::format("<audit of {} rewards: largest true loss {:.4g}, certificate {:.4g}, {} violations>",
-                               found.rewards, found.max_gap, found.reward_free, found.violations);
+            return fmt::format(
+                "<audit of {} rewards: largest true loss {:.4g}, certificate {:.4g}, {} violations>",
+                found.rewards, found.max_gap, found.reward_free, found.violations);
         });
-    m.def("audit", audited, "knowledge"_a, "truth"_a, nb::kw_only(), "rewards"_a = 240, "climb_steps"_a = 1000,
-          "climb_starts"_a = 3, "seed"_a = 0, "threads"_a = 0,
-          nb::sig("def audit(knowledge: Knowledge, truth: Problem | TransitionModel, *, rewards: int = 240, climb_steps: "
+    m.def("audit", audited, "knowledge"_a, "truth"_a, nb::kw_only(), "rewards"_a = 240,
+          "climb_steps"_a = 1000, "climb_starts"_a = 3, "seed"_a = 0, "threads"_a = 0,
+          nb::sig("def audit(knowledge: Knowledge, truth: Problem | TransitionModel, *, rewards: int = 240, "
+                  "climb_steps: "
                   "int = 1000, climb_starts: int = 3, seed: int = 0, threads: int = 0) -> AuditResult"),
           "Compares every certificate with the truth: random rewards, then a search for the worst one.");
-    m.def("true_loss",
-          [](const Knowledge& knowledge, const std::shared_ptr<const TransitionModel>& truth, nb::handle reward) {
-              const Reward wanted = reward_of(reward, truth->shape());
-              return patiently([=] { return true_loss(*knowledge.learned, *truth, wanted); });
-          },
-          "knowledge"_a, "truth"_a, "reward"_a,
-          nb::sig("def true_loss(knowledge: Knowledge, truth: TransitionModel, reward: typing.Any) -> float"),
-          "What the exact plan of the learned model loses on the truth.");
+    m.def(
+        "true_loss",
+        [](const Knowledge& knowledge, const std::shared_ptr<const TransitionModel>& truth,
+           nb::handle reward) {
+            const Reward wanted = reward_of(reward, truth->shape());
+            return patiently([=] { return true_loss(*knowledge.learned, *truth, wanted); });
+        },
+        "knowledge"_a, "truth"_a, "reward"_a,
+        nb::sig("def true_loss(knowledge: Knowledge, truth: TransitionModel, reward: typing.Any) -> float"),
+        "What the exact plan of the learned model loses on the truth.");
 }
 
 }  // namespace alidade::python

@@ -1,6 +1,7 @@
 #include "calling_thread.hpp"
 
 #include <chrono>
+#include <cstdlib>
 
 namespace alidade::python {
 
@@ -172,9 +173,15 @@ void CallingThread::wait_until_over() {
 }
 
 void wait_for_abandoned_work() {
-    const nb::gil_scoped_release unlocked;
-    std::unique_lock lock(works().mutex);
-    works().changed.wait(lock, [] { return works().running == 0; });
+    while (true) {
+        {
+            const nb::gil_scoped_release unlocked;
+            std::unique_lock lock(works().mutex);
+            if (works().changed.wait_for(lock, glance, [] { return works().running == 0; })) return;
+        }
+        // Ctrl-C once more: what a run has accepted is on disk, and threads at work outlive no tidy end.
+        if (PyErr_CheckSignals() != 0) std::_Exit(130);
+    }
 }
 
 }  // namespace alidade::python

@@ -14,10 +14,10 @@
 
 #include "alidade/environment/system.hpp"
 
-/// Long work beside the interpreter. The library computes on a thread of its own; the thread that called waits
-/// without the GIL, looks for signals (Ctrl-C) twenty times a second, and runs whatever is Python: callbacks,
-/// environments, planners. So Python code only ever runs on the thread that called, an interruption is seen at
-/// once even while the library plans, and no result depends on any of it.
+/// Long work beside the interpreter. The library computes on a thread of its own; the thread that called
+/// waits without the GIL, looks for signals (Ctrl-C) twenty times a second, and runs whatever is Python:
+/// callbacks, environments, planners. So Python code only ever runs on the thread that called, an
+/// interruption is seen at once even while the library plans, and no result depends on any of it.
 namespace alidade::python {
 
 namespace nb = nanobind;
@@ -32,8 +32,8 @@ public:
 /// The thread that called, as the one that computes sees it.
 class CallingThread {
 public:
-    /// Runs `task` on the thread that called, with the GIL, and waits for it. What Python raises in it is kept
-    /// for the caller, and PythonRaised is thrown here; so it is at once when the caller is gone.
+    /// Runs `task` on the thread that called, with the GIL, and waits for it. What Python raises in it is
+    /// kept for the caller, and PythonRaised is thrown here; so it is at once when the caller is gone.
     void run(const std::function<void()>& task);
     /// The same, but nothing is thrown: the work is asked to end instead.
     void run_quietly(const std::function<void()>& task) noexcept;
@@ -76,7 +76,8 @@ private:
 using Kept = std::shared_ptr<nb::object>;
 Kept keep(nb::object object);
 
-/// Waits for work that went on after its caller was interrupted; at the interpreter's end.
+/// Waits for work that went on after its caller was interrupted; at the interpreter's end. Ctrl-C ends the
+/// process.
 void wait_for_abandoned_work();
 
 /// What `work` returns, computed on a thread of its own while signals are looked for. It must own what it

@@ -28,7 +28,8 @@ using namespace nb::literals;
 
 std::vector<LoggedEpisode> simulate(const std::shared_ptr<const TransitionModel>& model, nb::handle policy,
                                     std::int64_t episodes, std::uint64_t seed, std::int64_t first) {
-    expects(episodes >= 0 && first >= 0, "{} episodes from episode {}; neither may be negative", episodes, first);
+    expects(episodes >= 0 && first >= 0, "{} episodes from episode {}; neither may be negative", episodes,
+            first);
     const Policy wanted = policy_of(policy, model->shape());
     return patiently([=] {
         SimulatedEnvironment environment(*model);
@@ -83,16 +84,17 @@ std::int64_t run_episodes(nb::handle system, const Policy& policy, const nb::cal
 void bind_environment(nb::module_& m) {
     nb::class_<SimulatedSystem>(m, "SimulatedSystem",
                                 "A known model as the system under study, simulated in the library.")
-        .def("__init__",
-             [](SimulatedSystem* self, const std::shared_ptr<TransitionModel>& model, const std::string& method,
-                std::optional<std::uint64_t> seed) {
-                 expects(method == "splitting" || method == "stepwise",
-                         "method is '{}'; must be splitting or stepwise", method);
-                 new (self) SimulatedSystem{model, method == "splitting", seed};
-             },
-             "model"_a, "method"_a = "splitting", "seed"_a = nb::none(),
-             "'splitting' draws the counts of a whole deployment at once, exact in law; 'stepwise' plays "
-             "episodes. ``seed``: of its draws, if not that of the exploration.")
+        .def(
+            "__init__",
+            [](SimulatedSystem* self, const std::shared_ptr<TransitionModel>& model,
+               const std::string& method, std::optional<std::uint64_t> seed) {
+                expects(method == "splitting" || method == "stepwise",
+                        "method is '{}'; must be splitting or stepwise", method);
+                new (self) SimulatedSystem{model, method == "splitting", seed};
+            },
+            "model"_a, "method"_a = "splitting", "seed"_a = nb::none(),
+            "'splitting' draws the counts of a whole deployment at once, exact in law; 'stepwise' plays "
+            "episodes. ``seed``: of its draws, if not that of the exploration.")
         .def_prop_ro("model", [](const SimulatedSystem& system) {
             return std::const_pointer_cast<TransitionModel>(system.model);
         });
@@ -101,27 +103,34 @@ void bind_environment(nb::module_& m) {
         .def_prop_ro("seeded", &System::seeded);
     nb::class_<CommandSystem, System>(
         m, "CommandSystem", "A system that is another program, which answers one JSON object a line.")
-        .def("__init__",
-             [](CommandSystem* self, nb::handle problem, const std::string& command, const std::filesystem::path& folder,
-                         std::uint64_t seed, Index workers, double timeout, const std::filesystem::path& log) {
-                 const SharedProblem parts = problem_of(problem);
-                 CommandSystemOptions options{command, folder, seed, workers, timeout};
-                 options.log = log;
-                 options.state_names = parts->description().state_names;
-                 options.action_names = parts->description().action_names;
-                 const nb::gil_scoped_release unlocked;
-                 new (self) CommandSystem(task_of(*parts), options);
-             },
-             "problem"_a, "command"_a, nb::kw_only(), "folder"_a = "", "seed"_a = 0, "workers"_a = 1,
-             "timeout"_a = 60.0, "log"_a = "",
-             nb::sig("def __init__(self, problem: Problem | str, command: str, *, folder: str | os.PathLike[str] = "
-                     "'', seed: int = 0, workers: int = 1, timeout: float = 60.0, log: str | os.PathLike[str] = '') "
-                     "-> None"))
-        .def_prop_ro("restarts", &CommandSystem::restarts, "Children that were started in place of one that failed.");
+        .def(
+            "__init__",
+            [](CommandSystem* self, nb::handle problem, const std::string& command,
+               const std::filesystem::path& folder, std::uint64_t seed, Index workers, double timeout,
+               const std::filesystem::path& log) {
+                const SharedProblem parts = problem_of(problem);
+                CommandSystemOptions options{command, folder, seed, workers, timeout};
+                options.log = log;
+                options.state_names = parts->description().state_names;
+                options.action_names = parts->description().action_names;
+                const nb::gil_scoped_release unlocked;
+                new (self) CommandSystem(task_of(*parts), options);
+            },
+            "problem"_a, "command"_a, nb::kw_only(), "folder"_a = "", "seed"_a = 0, "workers"_a = 1,
+            "timeout"_a = 60.0, "log"_a = "",
+            nb::sig("def __init__(self, problem: Problem | str, command: str, *, folder: str | "
+                    "os.PathLike[str] = "
+                    "'', seed: int = 0, workers: int = 1, timeout: float = 60.0, log: str | os.PathLike[str] "
+                    "= '') "
+                    "-> None"))
+        .def_prop_ro("restarts", &CommandSystem::restarts,
+                     "Children that were started in place of one that failed.");
     m.def("simulate", simulate, "model"_a, "policy"_a, "episodes"_a, "seed"_a = 0, "first"_a = 0,
-          nb::sig("def simulate(model: TransitionModel, policy: typing.Any, episodes: int, seed: int = 0, first: int "
+          nb::sig("def simulate(model: TransitionModel, policy: typing.Any, episodes: int, seed: int = 0, "
+                  "first: int "
                   "= 0) -> list[Episode]"),
-          "Plays episodes first .. first+episodes-1 of a policy in a known model. The same numbers and seed give the "
+          "Plays episodes first .. first+episodes-1 of a policy in a known model. The same numbers and seed "
+          "give the "
           "same episodes everywhere.");
     m.def("run_episodes", run_episodes, "system"_a, "policy"_a, "accept"_a, nb::kw_only(), "first"_a = 0,
           "count"_a = 1, "seed"_a = 0,

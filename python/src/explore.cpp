@@ -74,52 +74,59 @@ void bind_exploration(nb::module_& m) {
         .def("__repr__", [](const Progress& p) {
             return fmt::format("<{} episodes, certificate {:.4g}>", p.episodes, p.certificate);
         });
-    nb::class_<ExploredProblem>(
-        m, "Exploration",
-        "An exploration in memory: chooses experiments, and certifies what is known on the way. ``Run`` is the same on "
-        "disk.")
-        .def("__init__",
-             [](ExploredProblem* self, nb::handle problem, const std::string& algorithm, const std::string& confidence,
-                double delta, std::uint64_t seed, const std::string& replan, int threads) {
-                 SharedProblem parts = problem_of(problem);
-                 const ExplorerOptions options{algorithm, confidence, delta, seed, parse_schedule(replan),
-                                               threads_of(threads)};
-                 auto exploration = std::make_shared<Exploration>(task_of(*parts), options);
-                 new (self) ExploredProblem{std::move(parts), std::move(exploration), seed, nullptr};
-             },
-             "problem"_a, nb::kw_only(), "algorithm"_a = "", "confidence"_a = "", "delta"_a = 0.1, "seed"_a = 0,
-             "replan"_a = "growth=0.1", "threads"_a = 0,
-             nb::sig("def __init__(self, problem: Problem | str, *, algorithm: str = '', confidence: str = '', delta: "
-                     "float = 0.1, seed: int = 0, replan: str = 'growth=0.1', threads: int = 0) -> None"),
-             ">>> import alidade\n"
-             ">>> exploration = alidade.Exploration('builtin:riverswim?length=4&horizon=6', seed=1)\n"
-             ">>> exploration.run(episodes=20_000)\n"
-             "'budget'\n"
-             ">>> exploration.knowledge.certificate.bound < 0.6\n"
-             "True\n")
-        .def("run", run, "system"_a = nb::none(), nb::kw_only(), "episodes"_a = 100'000, "target"_a = nb::none(),
-             "observe"_a = nb::none(), "interrupted"_a = nb::none(), "progress"_a = false,
-             "despite_contradiction"_a = false,
-             nb::sig("def run(self, system: typing.Any = None, *, episodes: int = 100000, target: float | None = None, "
+    nb::class_<ExploredProblem>(m, "Exploration",
+                                "An exploration in memory: chooses experiments, and certifies what is known "
+                                "on the way. ``Run`` is the same on "
+                                "disk.")
+        .def(
+            "__init__",
+            [](ExploredProblem* self, nb::handle problem, const std::string& algorithm,
+               const std::string& confidence, double delta, std::uint64_t seed, const std::string& replan,
+               int threads) {
+                SharedProblem parts = problem_of(problem);
+                const ExplorerOptions options{
+                    algorithm, confidence, delta, seed, parse_schedule(replan), threads_of(threads)};
+                auto exploration = std::make_shared<Exploration>(task_of(*parts), options);
+                new (self) ExploredProblem{std::move(parts), std::move(exploration), seed, nullptr};
+            },
+            "problem"_a, nb::kw_only(), "algorithm"_a = "", "confidence"_a = "", "delta"_a = 0.1,
+            "seed"_a = 0, "replan"_a = "growth=0.1", "threads"_a = 0,
+            nb::sig("def __init__(self, problem: Problem | str, *, algorithm: str = '', confidence: str = "
+                    "'', delta: "
+                    "float = 0.1, seed: int = 0, replan: str = 'growth=0.1', threads: int = 0) -> None"),
+            ">>> import alidade\n"
+            ">>> exploration = alidade.Exploration('builtin:riverswim?length=4&horizon=6', seed=1)\n"
+            ">>> exploration.run(episodes=20_000)\n"
+            "'budget'\n"
+            ">>> exploration.knowledge.certificate.bound < 0.6\n"
+            "True\n")
+        .def("run", run, "system"_a = nb::none(), nb::kw_only(), "episodes"_a = 100'000,
+             "target"_a = nb::none(), "observe"_a = nb::none(), "interrupted"_a = nb::none(),
+             "progress"_a = false, "despite_contradiction"_a = false,
+             nb::sig("def run(self, system: typing.Any = None, *, episodes: int = 100000, target: float | "
+                     "None = None, "
                      "observe: collections.abc.Callable[[Progress], object] | None = None, interrupted: "
                      "collections.abc.Callable[[], bool] | None = None, progress: bool = False, "
                      "despite_contradiction: bool = False) -> str"),
-             "Explores until the target, the budget (``episodes`` in all) or an interruption, and says which. The "
+             "Explores until the target, the budget (``episodes`` in all) or an interruption, and says "
+             "which. The "
              "system is the simulated truth, or whatever alidade.environment describes. May be called again.")
         .def_prop_ro("problem", [](const ExploredProblem& self) { return self.problem; })
-        .def_prop_ro("knowledge",
-                     [](ExploredProblem& self) {
-                         self.settle();
-                         const auto exploration = self.exploration;
-                         return patiently([=] { return exploration->best(); });
-                     },
-                     "The learned model with the smallest certificate so far.")
-        .def_prop_ro("counts",
-                     [](const ExploredProblem& self) {
-                         self.settle();
-                         return self.exploration->counts();
-                     },
-                     "All transitions counted; a copy.")
+        .def_prop_ro(
+            "knowledge",
+            [](ExploredProblem& self) {
+                self.settle();
+                const auto exploration = self.exploration;
+                return patiently([=] { return exploration->best(); });
+            },
+            "The learned model with the smallest certificate so far.")
+        .def_prop_ro(
+            "counts",
+            [](const ExploredProblem& self) {
+                self.settle();
+                return self.exploration->counts();
+            },
+            "All transitions counted; a copy.")
         .def_prop_ro("contradiction",
                      [](const ExploredProblem& self) {
                          self.settle();
@@ -135,13 +142,14 @@ void bind_exploration(nb::module_& m) {
                          self.settle();
                          return self.exploration->explorer().replans();
                      })
-        .def_prop_ro("trace",
-                     [](const ExploredProblem& self) {
-                         self.settle();
-                         return trace_table(self.exploration->trace());
-                     },
-                     nb::sig("def trace(self) -> alidade._table.Table"),
-                     "The certificates on the way: episodes, bound (not clipped at H), replans.")
+        .def_prop_ro(
+            "trace",
+            [](const ExploredProblem& self) {
+                self.settle();
+                return trace_table(self.exploration->trace());
+            },
+            nb::sig("def trace(self) -> alidade._table.Table"),
+            "The certificates on the way: episodes, bound (not clipped at H), replans.")
         .def("_repr_html_", in_python("alidade._display", "exploration_html"),
              nb::sig("def _repr_html_(self) -> str"))
         .def("__repr__", [](const ExploredProblem& self) {
@@ -151,7 +159,8 @@ void bind_exploration(nb::module_& m) {
                 known ? fmt::format(", any reward: loss at most {:.4g} of {}", known->certificate.bound,
                                     self.problem->shape().horizon)
                       : "";
-            return fmt::format("<exploration of {} episodes{}>", self.exploration->explorer().episodes(), claim);
+            return fmt::format("<exploration of {} episodes{}>", self.exploration->explorer().episodes(),
+                               claim);
         });
 }
 
@@ -175,28 +184,33 @@ nb::object trace_table(const std::vector<TracePoint>& trace) {
 
 void bind_explore(nb::module_& m) {
     bind_exploration(m);
-    m.def("learn",
-          [](nb::handle problem, const Counts& counts, double delta) {
-              const SharedProblem parts = problem_of(problem);
-              return patiently([=] { return learn(task_of(*parts), counts, delta); });
-          },
-          "problem"_a, "counts"_a, "delta"_a = 0.1,
-          nb::sig("def learn(problem: Problem | str, counts: Counts, delta: float = 0.1) -> Knowledge"),
-          "What counts teach, whoever collected them and however.");
-    m.def("algorithms",
-          [] {
-              nb::dict all;
-              for (const BehaviourEntry& entry : behaviours()) all[nb::str(entry.name.c_str())] = entry.summary;
-              return all;
-          },
-          nb::sig("def algorithms() -> dict[str, str]"), "How experiments can be chosen, and a sentence about each.");
-    m.def("confidence_sets",
-          [] {
-              nb::dict all;
-              for (const SourceEntry& entry : set_sources()) all[nb::str(entry.name.c_str())] = entry.summary;
-              return all;
-          },
-          nb::sig("def confidence_sets() -> dict[str, str]"), "What certificates can rest on, and a sentence about each.");
+    m.def(
+        "learn",
+        [](nb::handle problem, const Counts& counts, double delta) {
+            const SharedProblem parts = problem_of(problem);
+            return patiently([=] { return learn(task_of(*parts), counts, delta); });
+        },
+        "problem"_a, "counts"_a, "delta"_a = 0.1,
+        nb::sig("def learn(problem: Problem | str, counts: Counts, delta: float = 0.1) -> Knowledge"),
+        "What counts teach, whoever collected them and however.");
+    m.def(
+        "algorithms",
+        [] {
+            nb::dict all;
+            for (const BehaviourEntry& entry : behaviours()) all[nb::str(entry.name.c_str())] = entry.summary;
+            return all;
+        },
+        nb::sig("def algorithms() -> dict[str, str]"),
+        "How experiments can be chosen, and a sentence about each.");
+    m.def(
+        "confidence_sets",
+        [] {
+            nb::dict all;
+            for (const SourceEntry& entry : set_sources()) all[nb::str(entry.name.c_str())] = entry.summary;
+            return all;
+        },
+        nb::sig("def confidence_sets() -> dict[str, str]"),
+        "What certificates can rest on, and a sentence about each.");
 }
 
 }  // namespace alidade::python

@@ -72,13 +72,14 @@ FeatureMap by_tables(const std::vector<KernelRows>& kernels, Index states, Index
 /// Numbers may be anything but what makes a position: those are checked before they are followed.
 void require_sound(const KernelRows& kernel, Index pairs, Index states) {
     expects(kernel.rows() == pairs && kernel.columns() == states,
-            "{}: shape is ({}, {}); must be ({}, {}) = (states*actions, states)", kernel.name(), kernel.rows(),
-            kernel.columns(), pairs, states);
+            "{}: shape is ({}, {}); must be ({}, {}) = (states*actions, states)", kernel.name(),
+            kernel.rows(), kernel.columns(), pairs, states);
 }
 
 }  // namespace
 
-KernelRows::KernelRows(nb::handle object, const std::string& name, Index states, bool normalise) : name_(name) {
+KernelRows::KernelRows(nb::handle object, const std::string& name, Index states, bool normalise)
+    : name_(name) {
     if (nb::isinstance<nb::tuple>(object)) {
         expects(nb::len(object) == 3, "{}: a tuple of {}; must be (data, indices, indptr)", name_,
                 nb::len(object));
@@ -143,11 +144,11 @@ void KernelRows::take_sparse(nb::handle data, nb::handle indices, nb::handle off
     rows_ = offsets_size - 1;
     expects(rows_ >= 1, "{}: no rows", name_);
     expects(offset(0) == 0 && offset(rows_) == size_,
-            "{}: row offsets run from {} to {}; must run from 0 to {} (the number of entries)", name_, offset(0),
-            offset(rows_), size_);
+            "{}: row offsets run from {} to {}; must run from 0 to {} (the number of entries)", name_,
+            offset(0), offset(rows_), size_);
     for (Index row = 0; row < rows_; ++row)
-        expects(offset(row) <= offset(row + 1) && offset(row + 1) <= size_, "{}: row offsets decrease at row {}",
-                name_, row);
+        expects(offset(row) <= offset(row + 1) && offset(row + 1) <= size_,
+                "{}: row offsets decrease at row {}", name_, row);
     data_ = numbers.data();
     kept_.push_back(nb::cast(numbers));
 }
@@ -178,7 +179,8 @@ FeatureMap features_of(const std::vector<KernelRows>& kernels) {
     const nb::gil_scoped_release unlocked;
     if (numbers <= few_numbers) return by_tables(kernels, states, actions);
     const Union size = size_of(kernels, pairs);
-    if (size.most > states || pairs * size.most > 2 * size.entries) return by_tables(kernels, states, actions);
+    if (size.most > states || pairs * size.most > 2 * size.entries)
+        return by_tables(kernels, states, actions);
     try {
         return FeatureMap::from_rows(source_of(kernels, states, actions, size.most));
     } catch (const InvalidArgument&) {
@@ -195,7 +197,8 @@ std::vector<KernelRows> kernels_of(nb::handle objects, nb::handle names, nb::han
     std::vector<KernelRows> kernels;
     for (const nb::handle object : objects) {
         const std::size_t number = kernels.size();
-        kernels.emplace_back(object, number < said.size() ? said[number] : "base model " + std::to_string(number),
+        kernels.emplace_back(object,
+                             number < said.size() ? said[number] : "base model " + std::to_string(number),
                              columns, normalise);
     }
     expects(said.empty() || said.size() == kernels.size(), "{} names for {} base models; must be as many",

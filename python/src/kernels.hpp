@@ -63,7 +63,7 @@ private:
     const void* indices_ = nullptr;  // of 32 or 64 bits; none of a dense array
     const void* offsets_ = nullptr;
     bool wide_indices_ = false, wide_offsets_ = false;
-    double rescale_ = 0;           // rows whose sums are off by no more than this are divided by them
+    double rescale_ = 0;            // rows whose sums are off by no more than this are divided by them
     std::vector<nb::object> kept_;  // what the pointers are into
 };
 

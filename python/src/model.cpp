@@ -23,22 +23,25 @@ using namespace nb::literals;
 
 void bind_shape(nb::module_& m) {
     nb::class_<Shape>(m, "Shape", "Sizes shared by everything that speaks of one decision process.")
-        .def("__init__",
-             [](Shape* self, Index states, Index actions, Index horizon) {
-                 const Shape shape{states, actions, horizon};
-                 validate(shape);
-                 new (self) Shape(shape);
-             },
-             "states"_a, "actions"_a, "horizon"_a)
+        .def(
+            "__init__",
+            [](Shape* self, Index states, Index actions, Index horizon) {
+                const Shape shape{states, actions, horizon};
+                validate(shape);
+                new (self) Shape(shape);
+            },
+            "states"_a, "actions"_a, "horizon"_a)
         .def_ro("states", &Shape::states, "S, at least 1.")
         .def_ro("actions", &Shape::actions, "A, at least 1.")
         .def_ro("horizon", &Shape::horizon, "H, at least 1.")
         .def_prop_ro("pairs", &Shape::pairs, "Number of state-action pairs.")
         .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
-        .def("__hash__", [](const Shape& s) { return nb::hash(nb::make_tuple(s.states, s.actions, s.horizon)); })
-        .def("__iter__",
-             [](const Shape& s) { return nb::iter(nb::make_tuple(s.states, s.actions, s.horizon)); },
-             nb::sig("def __iter__(self) -> collections.abc.Iterator[int]"))
+        .def("__hash__",
+             [](const Shape& s) { return nb::hash(nb::make_tuple(s.states, s.actions, s.horizon)); })
+        .def(
+            "__iter__",
+            [](const Shape& s) { return nb::iter(nb::make_tuple(s.states, s.actions, s.horizon)); },
+            nb::sig("def __iter__(self) -> collections.abc.Iterator[int]"))
         .def("__repr__", [](const Shape& s) {
             return fmt::format("Shape(states={}, actions={}, horizon={})", s.states, s.actions, s.horizon);
         });
@@ -47,25 +50,29 @@ void bind_shape(nb::module_& m) {
         .def_ro("lower", &Interval::lower)
         .def_ro("upper", &Interval::upper)
         .def("__contains__", [](const Interval& i, double x) { return i.lower <= x && x <= i.upper; })
-        .def("__iter__", [](const Interval& i) { return nb::iter(nb::make_tuple(i.lower, i.upper)); },
-             nb::sig("def __iter__(self) -> collections.abc.Iterator[float]"))
+        .def(
+            "__iter__", [](const Interval& i) { return nb::iter(nb::make_tuple(i.lower, i.upper)); },
+            nb::sig("def __iter__(self) -> collections.abc.Iterator[float]"))
         .def("__repr__", [](const Interval& i) { return fmt::format("[{:.6g}, {:.6g}]", i.lower, i.upper); });
     nb::class_<StartLaw>(m, "StartLaw", "The known law of the first state.")
-        .def("__init__", [](StartLaw* self, nb::handle law) { new (self) StartLaw(start_of(law)); }, "law"_a,
-             "A state, a dictionary {state: probability}, or an array of one probability a state.")
-        .def_prop_ro("atoms",
-                     [](const StartLaw& law) {
-                         return std::vector<std::pair<State, double>>(law.atoms().begin(), law.atoms().end());
-                     },
-                     "Pairs of a state and its probability, by state.")
-        .def("to_array",
-             [](const StartLaw& law, Index states) {
-                 law.validate(states);
-                 std::vector<double> probabilities(at(states), 0.0);
-                 for (const auto& [state, probability] : law.atoms()) probabilities[at(state)] = probability;
-                 return own(std::move(probabilities), {at(states)});
-             },
-             "states"_a, "One probability a state.")
+        .def(
+            "__init__", [](StartLaw* self, nb::handle law) { new (self) StartLaw(start_of(law)); }, "law"_a,
+            "A state, a dictionary {state: probability}, or an array of one probability a state.")
+        .def_prop_ro(
+            "atoms",
+            [](const StartLaw& law) {
+                return std::vector<std::pair<State, double>>(law.atoms().begin(), law.atoms().end());
+            },
+            "Pairs of a state and its probability, by state.")
+        .def(
+            "to_array",
+            [](const StartLaw& law, Index states) {
+                law.validate(states);
+                std::vector<double> probabilities(at(states), 0.0);
+                for (const auto& [state, probability] : law.atoms()) probabilities[at(state)] = probability;
+                return own(std::move(probabilities), {at(states)});
+            },
+            "states"_a, "One probability a state.")
         .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
         .def("__repr__", [](const StartLaw& law) {
             if (law.atoms().size() == 1) return fmt::format("StartLaw({})", law.atoms()[0].first);
@@ -78,28 +85,31 @@ void bind_successors(nb::module_& m) {
         m, "SuccessorMap",
         "Where each state-action pair can lead: compressed sparse rows, row s*A+a. Immutable; the arrays are "
         "views.")
-        .def("__init__",
-             [](SuccessorMap* self, Index states, Index actions, nb::handle offsets, nb::handle targets) {
-                 const auto wide = integers(targets, "targets");
-                 new (self) SuccessorMap(states, actions, copied(integers(offsets, "offsets")),
-                                         std::vector<std::int32_t>(wide.data(), wide.data() + wide.size()));
-             },
-             "states"_a, "actions"_a, "offsets"_a, "targets"_a)
+        .def(
+            "__init__",
+            [](SuccessorMap* self, Index states, Index actions, nb::handle offsets, nb::handle targets) {
+                const auto wide = integers(targets, "targets");
+                new (self) SuccessorMap(states, actions, copied(integers(offsets, "offsets")),
+                                        std::vector<std::int32_t>(wide.data(), wide.data() + wide.size()));
+            },
+            "states"_a, "actions"_a, "offsets"_a, "targets"_a)
         .def_prop_ro("states", &SuccessorMap::states)
         .def_prop_ro("actions", &SuccessorMap::actions)
         .def_prop_ro("entries", &SuccessorMap::entries, "How many (state, action, successor) there are.")
-        .def_prop_ro("offsets",
-                     [](nb::handle self) {
-                         const auto& map = nb::cast<const SuccessorMap&>(self);
-                         return view(map.offsets(), {at(map.pairs() + 1)}, self);
-                     },
-                     "S*A+1 positions into ``targets``; a view.")
-        .def_prop_ro("targets",
-                     [](nb::handle self) {
-                         const auto& map = nb::cast<const SuccessorMap&>(self);
-                         return view(map.targets(), {at(map.entries())}, self);
-                     },
-                     "Next state of every entry; a view.")
+        .def_prop_ro(
+            "offsets",
+            [](nb::handle self) {
+                const auto& map = nb::cast<const SuccessorMap&>(self);
+                return view(map.offsets(), {at(map.pairs() + 1)}, self);
+            },
+            "S*A+1 positions into ``targets``; a view.")
+        .def_prop_ro(
+            "targets",
+            [](nb::handle self) {
+                const auto& map = nb::cast<const SuccessorMap&>(self);
+                return view(map.targets(), {at(map.entries())}, self);
+            },
+            "Next state of every entry; a view.")
         .def("__repr__", [](const SuccessorMap& map) {
             return fmt::format("<successors of {} states and {} actions: {} entries>", map.states(),
                                map.actions(), map.entries());
@@ -136,17 +146,18 @@ std::shared_ptr<const FeatureMap> from_features(nb::handle values, nb::handle of
 void bind_features(nb::module_& m) {
     nb::class_<FeatureMap, SuccessorMap>(
         m, "FeatureMap", "phi(s,a,s'): d numbers for each entry of a map of successors. Immutable.")
-        .def_static("from_base_kernels", from_base_kernels, "kernels"_a, nb::kw_only(), "names"_a = nb::none(),
-                    "layout"_a = "sas", "states"_a = nb::none(), "normalise"_a = false,
-                    nb::sig("def from_base_kernels(kernels: collections.abc.Iterable[typing.Any], *, names: "
-                            "collections.abc.Iterable[str] | None = None, layout: str = 'sas', states: int | "
-                            "None = None, normalise: bool = False) -> FeatureMap"),
-                    "From d base models over the same states and actions.\n\n"
-                    "Each is an array of shape (S, A, S), a SciPy sparse matrix or an array of shape (S*A, S) "
-                    "with row s*A+a, or the tuple (data, indices, indptr) of one (then ``states`` is needed). "
-                    "With ``layout='ass'``: (A, S, S), or a list of A matrices of shape (S, S). Rows must sum "
-                    "to 1 within 1e-9 (rows of float32: within 1e-5, and they are scaled); ``normalise`` "
-                    "divides any row by its sum.")
+        .def_static(
+            "from_base_kernels", from_base_kernels, "kernels"_a, nb::kw_only(), "names"_a = nb::none(),
+            "layout"_a = "sas", "states"_a = nb::none(), "normalise"_a = false,
+            nb::sig("def from_base_kernels(kernels: collections.abc.Iterable[typing.Any], *, names: "
+                    "collections.abc.Iterable[str] | None = None, layout: str = 'sas', states: int | "
+                    "None = None, normalise: bool = False) -> FeatureMap"),
+            "From d base models over the same states and actions.\n\n"
+            "Each is an array of shape (S, A, S), a SciPy sparse matrix or an array of shape (S*A, S) "
+            "with row s*A+a, or the tuple (data, indices, indptr) of one (then ``states`` is needed). "
+            "With ``layout='ass'``: (A, S, S), or a list of A matrices of shape (S, S). Rows must sum "
+            "to 1 within 1e-9 (rows of float32: within 1e-5, and they are scaled); ``normalise`` "
+            "divides any row by its sum.")
         .def_static("from_features", from_features, "values"_a, "offsets"_a, "targets"_a, "states"_a,
                     "norm_bound"_a,
                     nb::sig("def from_features(values: numpy.typing.ArrayLike, offsets: "
@@ -154,63 +165,69 @@ void bind_features(nb::module_& m) {
                             "norm_bound: float) -> FeatureMap"),
                     "From signed features: d numbers for each entry, shape (entries, d).")
         .def_prop_ro("features", &FeatureMap::features, "d.")
-        .def_prop_ro("kind",
-                     [](const FeatureMap& map) {
-                         return map.kind() == FeatureKind::base_models ? "base-models" : "general";
-                     },
-                     "'base-models' or 'general'.")
+        .def_prop_ro(
+            "kind",
+            [](const FeatureMap& map) {
+                return map.kind() == FeatureKind::base_models ? "base-models" : "general";
+            },
+            "'base-models' or 'general'.")
         .def_prop_ro("norm_bound", &FeatureMap::norm_bound, "B; one for base models.")
         .def_prop_ro("names", &FeatureMap::names)
-        .def_prop_ro("values",
-                     [](nb::handle self) {
-                         const auto& map = nb::cast<const FeatureMap&>(self);
-                         return view(map.values(), {at(map.entries()), at(map.features())}, self);
-                     },
-                     "All features, shape (entries, d); a view.")
-        .def("base_kernel",
-             [](const FeatureMap& map, Index feature) {
-                 expects(feature >= 0 && feature < map.features(), "base model {}; must be 0 to {}", feature,
-                         map.features() - 1);
-                 BaseKernel kernel = map.base_kernel(feature);
-                 const std::size_t size = kernel.targets.size(), rows = kernel.offsets.size();
-                 return nb::make_tuple(own(std::move(kernel.probabilities), {size}),
-                                       own(std::move(kernel.targets), {size}),
-                                       own(std::move(kernel.offsets), {rows}));
-             },
-             "feature"_a,
-             nb::sig("def base_kernel(self, feature: int) -> tuple[numpy.typing.NDArray[numpy.float64], "
-                     "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
-             "One base model as (data, indices, indptr), as scipy.sparse.csr_matrix takes it.")
+        .def_prop_ro(
+            "values",
+            [](nb::handle self) {
+                const auto& map = nb::cast<const FeatureMap&>(self);
+                return view(map.values(), {at(map.entries()), at(map.features())}, self);
+            },
+            "All features, shape (entries, d); a view.")
+        .def(
+            "base_kernel",
+            [](const FeatureMap& map, Index feature) {
+                expects(feature >= 0 && feature < map.features(), "base model {}; must be 0 to {}", feature,
+                        map.features() - 1);
+                BaseKernel kernel = map.base_kernel(feature);
+                const std::size_t size = kernel.targets.size(), rows = kernel.offsets.size();
+                return nb::make_tuple(own(std::move(kernel.probabilities), {size}),
+                                      own(std::move(kernel.targets), {size}),
+                                      own(std::move(kernel.offsets), {rows}));
+            },
+            "feature"_a,
+            nb::sig("def base_kernel(self, feature: int) -> tuple[numpy.typing.NDArray[numpy.float64], "
+                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
+            "One base model as (data, indices, indptr), as scipy.sparse.csr_matrix takes it.")
         .def("__repr__", [](const FeatureMap& map) {
             return fmt::format("<{} {} over {} states and {} actions: {} entries>", map.features(),
-                               map.kind() == FeatureKind::base_models ? "base models" : "features", map.states(),
-                               map.actions(), map.entries());
+                               map.kind() == FeatureKind::base_models ? "base models" : "features",
+                               map.states(), map.actions(), map.entries());
         });
     nb::class_<PairFeatures, SuccessorMap>(m, "PairFeatures", "phi(s,a) of a linear MDP. Immutable.")
-        .def("__init__",
-             [](PairFeatures* self, nb::handle values, nb::handle successors, std::optional<double> norm_bound) {
-                 const auto phi = doubles(values, "values");
-                 expects(phi.ndim() == 3, "values has shape {}; must be (states, actions, features)",
-                         shape_text(phi));
-                 const auto states = static_cast<Index>(phi.shape(0)), actions = static_cast<Index>(phi.shape(1));
-                 const auto d = static_cast<Index>(phi.shape(2));
-                 SuccessorMap map = successors.is_none() ? all_successors(states, actions)
-                                                         : nb::cast<const SuccessorMap&>(successors);
-                 new (self) PairFeatures(std::move(map), d, copied(phi),
-                                         norm_bound.value_or(std::sqrt(static_cast<double>(d))));
-             },
-             "values"_a, "successors"_a = nb::none(), "norm_bound"_a = nb::none(),
-             nb::sig("def __init__(self, values: numpy.typing.ArrayLike, successors: SuccessorMap | None = "
-                     "None, norm_bound: float | None = None) -> None"))
+        .def(
+            "__init__",
+            [](PairFeatures* self, nb::handle values, nb::handle successors,
+               std::optional<double> norm_bound) {
+                const auto phi = doubles(values, "values");
+                expects(phi.ndim() == 3, "values has shape {}; must be (states, actions, features)",
+                        shape_text(phi));
+                const auto states = static_cast<Index>(phi.shape(0)),
+                           actions = static_cast<Index>(phi.shape(1));
+                const auto d = static_cast<Index>(phi.shape(2));
+                SuccessorMap map = successors.is_none() ? all_successors(states, actions)
+                                                        : nb::cast<const SuccessorMap&>(successors);
+                new (self) PairFeatures(std::move(map), d, copied(phi),
+                                        norm_bound.value_or(std::sqrt(static_cast<double>(d))));
+            },
+            "values"_a, "successors"_a = nb::none(), "norm_bound"_a = nb::none(),
+            nb::sig("def __init__(self, values: numpy.typing.ArrayLike, successors: SuccessorMap | None = "
+                    "None, norm_bound: float | None = None) -> None"))
         .def_prop_ro("features", &PairFeatures::features)
         .def_prop_ro("norm_bound", &PairFeatures::norm_bound)
-        .def_prop_ro("values",
-                     [](nb::handle self) {
-                         const auto& map = nb::cast<const PairFeatures&>(self);
-                         return view(map.values(), {at(map.states()), at(map.actions()), at(map.features())},
-                                     self);
-                     },
-                     "Shape (S, A, d); a view.");
+        .def_prop_ro(
+            "values",
+            [](nb::handle self) {
+                const auto& map = nb::cast<const PairFeatures&>(self);
+                return view(map.values(), {at(map.states()), at(map.actions()), at(map.features())}, self);
+            },
+            "Shape (S, A, d); a view.");
 }
 
 /// Whether a thing is a list of kernels, one a step, and not one kernel.
@@ -223,7 +240,8 @@ TransitionModel known_model(nb::handle transitions, Index horizon, const StartLa
     if (!is_one_a_step(transitions)) {
         const KernelRows rows(transitions, "transitions", 0, normalise);
         expects(rows.columns() >= 1 && rows.rows() % rows.columns() == 0,
-                "transitions: shape is ({}, {}); must be (states*actions, states)", rows.rows(), rows.columns());
+                "transitions: shape is ({}, {}); must be (states*actions, states)", rows.rows(),
+                rows.columns());
         return TransitionModel::from_kernel(rows.kernel(), rows.rows() / rows.columns(), horizon, start);
     }
     nb::list names;
@@ -235,7 +253,8 @@ TransitionModel known_model(nb::handle transitions, Index horizon, const StartLa
     std::vector<double> probabilities(united.values().size());
     const std::size_t entries = at(united.entries()), count = steps.size();
     for (std::size_t e = 0; e < entries; ++e)
-        for (std::size_t h = 0; h < count; ++h) probabilities[h * entries + e] = united.values()[e * count + h];
+        for (std::size_t h = 0; h < count; ++h)
+            probabilities[h * entries + e] = united.values()[e * count + h];
     return {std::make_shared<const SuccessorMap>(static_cast<const SuccessorMap&>(united)), horizon, start,
             std::move(probabilities)};
 }
@@ -254,34 +273,39 @@ void bind_transitions(nb::module_& m) {
     nb::class_<TransitionModel>(
         m, "TransitionModel",
         "A finite-horizon decision process without rewards: P_h(s'|s,a) and a known start. Immutable.")
-        .def("__init__",
-             [](TransitionModel* self, nb::handle transitions, Index horizon, nb::handle start, bool normalise) {
-                 new (self) TransitionModel(known_model(transitions, horizon, start_of(start), normalise));
-             },
-             "transitions"_a, "horizon"_a, "start"_a = 0, "normalise"_a = false,
-             nb::sig("def __init__(self, transitions: typing.Any, horizon: int, start: typing.Any = 0, "
-                     "normalise: bool = False) -> None"),
-             "A known model: one kernel as FeatureMap.from_base_kernels takes them, or H of them (a list, or an "
-             "array of shape (H, S, A, S)).\n\n"
-             ">>> import alidade, numpy as np\n"
-             ">>> stay_or_go = np.array([[[1, 0], [0.2, 0.8]], [[0, 1], [0.8, 0.2]]])\n"
-             ">>> alidade.TransitionModel(stay_or_go, horizon=3)\n"
-             "<transition model: 2 states, 2 actions, horizon 3, homogeneous>\n")
+        .def(
+            "__init__",
+            [](TransitionModel* self, nb::handle transitions, Index horizon, nb::handle start,
+               bool normalise) {
+                new (self) TransitionModel(known_model(transitions, horizon, start_of(start), normalise));
+            },
+            "transitions"_a, "horizon"_a, "start"_a = 0, "normalise"_a = false,
+            nb::sig("def __init__(self, transitions: typing.Any, horizon: int, start: typing.Any = 0, "
+                    "normalise: bool = False) -> None"),
+            "A known model: one kernel as FeatureMap.from_base_kernels takes them, or H of them (a list, or "
+            "an "
+            "array of shape (H, S, A, S)).\n\n"
+            ">>> import alidade, numpy as np\n"
+            ">>> stay_or_go = np.array([[[1, 0], [0.2, 0.8]], [[0, 1], [0.8, 0.2]]])\n"
+            ">>> alidade.TransitionModel(stay_or_go, horizon=3)\n"
+            "<transition model: 2 states, 2 actions, horizon 3, homogeneous>\n")
         .def_prop_ro("shape", &TransitionModel::shape)
         .def_prop_ro("start", &TransitionModel::start)
         .def_prop_ro("homogeneous", &TransitionModel::homogeneous, "One kernel for all of several steps.")
-        .def_prop_ro("successors",
-                     [](const TransitionModel& model) { return model.shared_successors(); })
+        .def_prop_ro("successors", [](const TransitionModel& model) { return model.shared_successors(); })
         .def("probabilities", probabilities_at, "step"_a,
              nb::sig("def probabilities(self, step: int) -> numpy.typing.NDArray[numpy.float64]"),
              "Of every entry at a step; a view where the model keeps them (up to 64 MiB), else computed.")
-        .def("to_arrays", in_python("alidade._layouts", "to_arrays"),
-             nb::sig("def to_arrays(self, layout: str = 'sas', step: int | None = None) -> typing.Any"),
-             "The transitions as planners want them.\n\n"
-             "'sas': (S, A, S); 'ass': (A, S, S); 'sas_csr': SciPy CSR of shape (S*A, S) with row s*A+a, whose "
-             "data are a view; 'ass_csr': a list of A such matrices of shape (S, S); 'julia': T[s', a, s]. A model "
-             "that depends on time gives a list of H, or one of them with ``step``; with ``layout='layered'`` "
-             "one model with H*S+1 states, the last of which is the end.")
+        .def(
+            "to_arrays", in_python("alidade._layouts", "to_arrays"),
+            nb::sig("def to_arrays(self, layout: str = 'sas', step: int | None = None) -> typing.Any"),
+            "The transitions as planners want them.\n\n"
+            "'sas': (S, A, S); 'ass': (A, S, S); 'sas_csr': SciPy CSR of shape (S*A, S) with row s*A+a, "
+            "whose "
+            "data are a view; 'ass_csr': a list of A such matrices of shape (S, S); 'julia': T[s', a, s]. A "
+            "model "
+            "that depends on time gives a list of H, or one of them with ``step``; with ``layout='layered'`` "
+            "one model with H*S+1 states, the last of which is the end.")
         .def("__repr__", [](const TransitionModel& model) {
             const Shape& s = model.shape();
             return fmt::format("<transition model: {} states, {} actions, horizon {}{}>", s.states, s.actions,
@@ -289,22 +313,22 @@ void bind_transitions(nb::module_& m) {
         });
     nb::class_<MixtureModel, TransitionModel>(m, "MixtureModel",
                                               "A transition model that features and weights make.")
-        .def("__init__",
-             [](MixtureModel* self, std::shared_ptr<const FeatureMap> features, Index horizon, nb::handle start,
-                nb::handle weights) {
-                 new (self) MixtureModel(std::move(features), horizon, start_of(start),
-                                         matrix_of(weights, "weights"));
-             },
-             "features"_a, "horizon"_a, "start"_a, "weights"_a,
-             nb::sig("def __init__(self, features: FeatureMap, horizon: int, start: typing.Any, weights: "
-                     "numpy.typing.ArrayLike) -> None"))
+        .def(
+            "__init__",
+            [](MixtureModel* self, std::shared_ptr<const FeatureMap> features, Index horizon,
+               nb::handle start, nb::handle weights) {
+                new (self) MixtureModel(std::move(features), horizon, start_of(start),
+                                        matrix_of(weights, "weights"));
+            },
+            "features"_a, "horizon"_a, "start"_a, "weights"_a,
+            nb::sig("def __init__(self, features: FeatureMap, horizon: int, start: typing.Any, weights: "
+                    "numpy.typing.ArrayLike) -> None"))
         .def_prop_ro("features", [](const MixtureModel& model) { return model.shared_features(); })
-        .def_prop_ro("weights",
-                     [](nb::handle self) {
-                         return rows_of(nb::cast<const MixtureModel&>(self).weights(), self);
-                     },
-                     nb::sig("def weights(self) -> numpy.typing.NDArray[numpy.float64]"),
-                     "A row a step, or one row if homogeneous; a view.");
+        .def_prop_ro(
+            "weights",
+            [](nb::handle self) { return rows_of(nb::cast<const MixtureModel&>(self).weights(), self); },
+            nb::sig("def weights(self) -> numpy.typing.NDArray[numpy.float64]"),
+            "A row a step, or one row if homogeneous; a view.");
 }
 
 }  // namespace

@@ -53,26 +53,31 @@ nb::object values_of(nb::handle self) {
 }
 
 void bind_results(nb::module_& m) {
-    nb::class_<OptimalPlan>(m, "OptimalPlan", "An optimal policy of a known model and the values that prove it.")
+    nb::class_<OptimalPlan>(m, "OptimalPlan",
+                            "An optimal policy of a known model and the values that prove it.")
         .def_ro("policy", &OptimalPlan::policy)
         .def_prop_ro("values", values_of<OptimalPlan>,
                      nb::sig("def values(self) -> numpy.typing.NDArray[numpy.float64]"),
                      "(H+1, S): V*_h(s), the last row zero; a view.")
         .def_ro("value", &OptimalPlan::value, "Expectation of V*_0 over the start.")
-        .def("__repr__", [](const OptimalPlan& plan) { return fmt::format("<optimal plan: value {:.6g}>", plan.value); });
+        .def("__repr__",
+             [](const OptimalPlan& plan) { return fmt::format("<optimal plan: value {:.6g}>", plan.value); });
     nb::class_<Evaluation>(m, "Evaluation", "What a policy earns in a known model.")
         .def_prop_ro("values", values_of<Evaluation>,
                      nb::sig("def values(self) -> numpy.typing.NDArray[numpy.float64]"),
                      "(H+1, S): V^pi_h(s), the last row zero; a view.")
         .def_ro("value", &Evaluation::value, "Expectation of V^pi_0 over the start.")
-        .def("__repr__", [](const Evaluation& found) { return fmt::format("<evaluation: value {:.6g}>", found.value); });
-    nb::class_<Plan>(m, "Plan", "What a planner returns. Nothing in it is believed: certificates evaluate it again.")
-        .def("__init__",
-             [](Plan* self, const Policy& policy, std::optional<double> value, double accuracy) {
-                 new (self) Plan{policy, value, accuracy};
-             },
-             "policy"_a, "claimed_value"_a = nb::none(),
-             "claimed_accuracy"_a = std::numeric_limits<double>::infinity())
+        .def("__repr__",
+             [](const Evaluation& found) { return fmt::format("<evaluation: value {:.6g}>", found.value); });
+    nb::class_<Plan>(m, "Plan",
+                     "What a planner returns. Nothing in it is believed: certificates evaluate it again.")
+        .def(
+            "__init__",
+            [](Plan* self, const Policy& policy, std::optional<double> value, double accuracy) {
+                new (self) Plan{policy, value, accuracy};
+            },
+            "policy"_a, "claimed_value"_a = nb::none(),
+            "claimed_accuracy"_a = std::numeric_limits<double>::infinity())
         .def_ro("policy", &Plan::policy)
         .def_ro("claimed_value", &Plan::claimed_value)
         .def_ro("claimed_accuracy", &Plan::claimed_accuracy);
@@ -91,30 +96,35 @@ void bind_results(nb::module_& m) {
 void bind_plan(nb::module_& m) {
     bind_results(m);
     nb::class_<Planner>(m, "Planner", "A built-in planner; ``make_planner`` makes one.")
-        .def("plan",
-             [](const std::shared_ptr<Planner>& planner, const SharedModel& model, nb::handle reward) {
-                 const Reward wanted = reward_of(reward, model->shape());
-                 return patiently([=] { return planner->plan(*model, wanted); });
-             },
-             "model"_a, "reward"_a, nb::sig("def plan(self, model: TransitionModel, reward: typing.Any) -> Plan"));
-    m.def("make_planner",
-          [](const std::string& request) { return std::shared_ptr<Planner>(make_planner(request)); }, "request"_a,
-          "The planner of 'NAME' or 'NAME?parameter=value&...'; ``planners()`` names them.");
-    m.def("planners",
-          [] {
-              nb::dict all;
-              for (const PlannerEntry& entry : planners()) all[nb::str(entry.name.c_str())] = entry.summary;
-              return all;
-          },
-          nb::sig("def planners() -> dict[str, str]"), "The built-in planners, and a sentence about each.");
-    m.def("measure",
-          [](const SharedModel& model, nb::handle reward, const Plan& plan) {
-              const Reward wanted = reward_of(reward, model->shape());
-              return patiently(sweep(*model), [=] { return measure(*model, wanted, plan); });
-          },
-          "model"_a, "reward"_a, "plan"_a,
-          nb::sig("def measure(model: TransitionModel, reward: typing.Any, plan: Plan) -> Measurement"),
-          "Checks a plan, believing nothing of it.");
+        .def(
+            "plan",
+            [](const std::shared_ptr<Planner>& planner, const SharedModel& model, nb::handle reward) {
+                const Reward wanted = reward_of(reward, model->shape());
+                return patiently([=] { return planner->plan(*model, wanted); });
+            },
+            "model"_a, "reward"_a,
+            nb::sig("def plan(self, model: TransitionModel, reward: typing.Any) -> Plan"));
+    m.def(
+        "make_planner",
+        [](const std::string& request) { return std::shared_ptr<Planner>(make_planner(request)); },
+        "request"_a, "The planner of 'NAME' or 'NAME?parameter=value&...'; ``planners()`` names them.");
+    m.def(
+        "planners",
+        [] {
+            nb::dict all;
+            for (const PlannerEntry& entry : planners()) all[nb::str(entry.name.c_str())] = entry.summary;
+            return all;
+        },
+        nb::sig("def planners() -> dict[str, str]"), "The built-in planners, and a sentence about each.");
+    m.def(
+        "measure",
+        [](const SharedModel& model, nb::handle reward, const Plan& plan) {
+            const Reward wanted = reward_of(reward, model->shape());
+            return patiently(sweep(*model), [=] { return measure(*model, wanted, plan); });
+        },
+        "model"_a, "reward"_a, "plan"_a,
+        nb::sig("def measure(model: TransitionModel, reward: typing.Any, plan: Plan) -> Measurement"),
+        "Checks a plan, believing nothing of it.");
     m.def("backward_induction", induce, "model"_a, "reward"_a, "threads"_a = 0,
           nb::sig("def backward_induction(model: TransitionModel, reward: typing.Any, threads: int = 0) -> "
                   "OptimalPlan"),
@@ -125,7 +135,8 @@ void bind_plan(nb::module_& m) {
           ">>> plan.value, plan.policy.actions[:, 0].tolist()\n"
           "(2.0, [1, 1, 0])\n");
     m.def("evaluate", value_of, "model"_a, "policy"_a, "reward"_a, "threads"_a = 0,
-          nb::sig("def evaluate(model: TransitionModel, policy: typing.Any, reward: typing.Any, threads: int = 0) -> "
+          nb::sig("def evaluate(model: TransitionModel, policy: typing.Any, reward: typing.Any, threads: int "
+                  "= 0) -> "
                   "Evaluation"),
           "Evaluates any policy exactly.");
     m.def("occupancy", occupied, "model"_a, "policy"_a, "threads"_a = 0,

@@ -41,7 +41,8 @@ void require_shape(nb::handle object, const Shape& shape) {
 /// Shared by both kinds: every call of Python goes to the calling thread.
 class PythonSystem : public System {
 public:
-    PythonSystem(nb::handle object, const Shape& shape, std::uint64_t seed, std::shared_ptr<CallingThread> caller)
+    PythonSystem(nb::handle object, const Shape& shape, std::uint64_t seed,
+                 std::shared_ptr<CallingThread> caller)
         : object_(keep(nb::borrow(object))),
           caller_(std::move(caller)),
           shape_(shape),
@@ -54,7 +55,8 @@ public:
 
     std::int64_t run(const Policy& policy, std::int64_t first, std::int64_t count, const Accept& accept,
                      const std::function<bool()>& stop) final {
-        expects(first >= 0 && count >= 0, "{} episodes from episode {}; neither may be negative", count, first);
+        expects(first >= 0 && count >= 0, "{} episodes from episode {}; neither may be negative", count,
+                first);
         std::int64_t accepted = 0;
         const auto count_accepted = [&](std::span<const SystemEpisode> episodes) {
             {
@@ -76,8 +78,8 @@ protected:
     }
     void require_state(State state, Step h, std::int64_t episode) const {
         expects(state >= 0 && state < shape_.states,
-                "the environment returned state {} for step {} of episode {}; must be 0 to {}", state, h, episode,
-                shape_.states - 1);
+                "the environment returned state {} for step {} of episode {}; must be 0 to {}", state, h,
+                episode, shape_.states - 1);
     }
 
 private:
@@ -92,7 +94,8 @@ private:
     bool seeded_;
 };
 
-/// An object with reset(seed) -> state and step(action) -> state, or (state, "terminated" or "truncated" or None).
+/// An object with reset(seed) -> state and step(action) -> state, or (state, "terminated" or "truncated" or
+/// None).
 class SteppedSystem final : public PythonSystem {
 public:
     using PythonSystem::PythonSystem;
@@ -206,13 +209,14 @@ private:
     void validate_episode(const LoggedEpisode& seen, std::int64_t number) const {
         const auto states = std::ssize(seen.states), actions = std::ssize(seen.actions);
         expects(states >= 1 && states <= shape().horizon && (actions == states || actions + 1 == states),
-                "episode {} has {} states and {} actions; must be 1 to {} states, and as many actions or one fewer",
+                "episode {} has {} states and {} actions; must be 1 to {} states, and as many actions or one "
+                "fewer",
                 number, states, actions, shape().horizon);
         for (std::size_t h = 0; h < seen.states.size(); ++h)
             require_state(seen.states[h], static_cast<Step>(h), number);
         for (const Action action : seen.actions)
-            expects(action >= 0 && action < shape().actions, "episode {} has action {}; must be 0 to {}", number,
-                    action, shape().actions - 1);
+            expects(action >= 0 && action < shape().actions, "episode {} has action {}; must be 0 to {}",
+                    number, action, shape().actions - 1);
     }
 };
 
@@ -252,10 +256,11 @@ Tried reporting_system_of(nb::handle object, const Shape& shape, std::uint64_t s
                 : system(std::move(own)), caller(std::move(calling)) {}
             const Shape& shape() const override { return system->shape(); }
             bool seeded() const override { return system->seeded(); }
-            std::int64_t run(const Policy& policy, std::int64_t first, std::int64_t count, const Accept& accept,
-                             const std::function<bool()>& stop) override {
+            std::int64_t run(const Policy& policy, std::int64_t first, std::int64_t count,
+                             const Accept& accept, const std::function<bool()>& stop) override {
                 std::int64_t reported = 0;
-                // Its processes end with the thread that starts them, which must not be the one that computes.
+                // Its processes end with the thread that starts them, which must not be the one that
+                // computes.
                 caller->run([&] {
                     const nb::gil_scoped_release unlocked;
                     reported = system->run(policy, first, count, accept, [&] {
@@ -280,7 +285,8 @@ Tried system_of(nb::handle object, const Shape& shape, std::uint64_t seed,
                 const std::shared_ptr<CallingThread>& caller) {
     if (!is_simulated(object)) {
         Tried tried = reporting_system_of(object, shape, seed, truth, caller);
-        tried.deployer = std::make_unique<SystemDeployer>(*tried.system, [caller] { return caller->ending(); });
+        tried.deployer =
+            std::make_unique<SystemDeployer>(*tried.system, [caller] { return caller->ending(); });
         return tried;
     }
     const auto model = simulated_model(object, truth);

@@ -25,6 +25,8 @@ void Watch::operator()(const Progress& progress) const {
 }
 
 bool Watch::stops() const {
+    // Who has left does not wait for a last certificate: what was told is stored, and that is all.
+    if (caller_->is_gone()) throw PythonRaised();
     if (caller_->ending()) return true;
     if (!interrupted_) return false;
     bool stop = true;

@@ -17,7 +17,7 @@ public:
     Watch(nb::handle observe, nb::handle interrupted, bool progress, std::int64_t episodes,
           std::shared_ptr<CallingThread> caller);
 
-    /// Both are called by the thread that computes.
+    /// Both are called by the thread that computes. The second throws PythonRaised when the caller has left.
     void operator()(const Progress& progress) const;
     bool stops() const;
 

@@ -1,8 +1,11 @@
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "alidade/files/reward_file.hpp"
 #include "alidade/formats/problem_folder.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "alidade/run/run.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {
@@ -82,6 +85,31 @@ TEST_F(Commands, AMadeProblemIsTheSameProblem) {
     EXPECT_EQ(run({"problem", "make", "builtin:inventory", "-o", "house"}).code, 2);
     EXPECT_EQ(run({"problem", "make", "builtin:inventory", "-o", "house", "--overwrite"}).code, 0);
     EXPECT_EQ(run({"check", "house"}).code, 0);
+}
+
+TEST_F(Commands, AMappedProblemGivesTheSameBytes) {
+    std::string answer;
+    std::optional<RunCheckpoint> first;
+    for (const std::string layout : {"--quiet", "--mapped"}) {
+        const std::string house = "house" + layout, run_folder = "run" + layout;
+        ASSERT_EQ(run({"problem", "make", "builtin:inventory", "-o", house, layout}).code, 0);
+        EXPECT_EQ(std::filesystem::exists(path(house + "/features/values.npy")), layout == "--mapped");
+        ASSERT_EQ(run({"explore", house, "-o", run_folder, "--episodes", "300", "--quiet"}).code, 0);
+        const alidade::Run stored = alidade::Run::open(path(run_folder), Access::read);
+        const RunCheckpoint now = *stored.checkpoint();
+        json object = run({"certify", run_folder, "--json"}).object();
+        object.erase("seconds");
+        if (!first) {
+            first = now;
+            answer = object.dump();
+        }
+        EXPECT_EQ(stored.problem_hash(), problem_hash(make_builtin("builtin:inventory")));
+        EXPECT_TRUE(now.memory == first->memory);
+        EXPECT_TRUE(now.counts == first->counts);
+        EXPECT_EQ(object.dump(), answer);
+    }
+    EXPECT_EQ(run({"problem", "make", "builtin:linear-lock", "-o", "lock", "--mapped"}).code, 2);
+    EXPECT_EQ(run({"problem", "make", "builtin:inventory", "-o", "one", "--mapped", "--one-hot"}).code, 2);
 }
 
 TEST_F(Commands, CheckSaysWhatIsReachable) {

@@ -134,5 +134,47 @@ TEST(CsrFile, NormalisingScalesPositiveRowsAndOnlyThoseThatAreOff) {
         says(refusal([&] { detail::validate_rows(kernel, 2, "f"); }), {"state 1, action 0 sums to 0 "}));
 }
 
+TEST(CsrFolder, IsTheKernelOfTheFile) {
+    const TemporaryFolder folder;
+    const BaseKernel kernel{"k", 4, 2, {0, 2, 3, 4, 6}, {0, 1, 0, 1, 0, 1}, {0.25, 0.75, 1, 1, 0.5, 0.5}};
+    for (const char* const width : {"<i4", "<i8"}) {
+        const auto put = [&](const char* name, const detail::NpyArray& array) {
+            folder.write(fmt::format("k/{}.npy", name), detail::format_npy(array));
+        };
+        detail::NpzArrays arrays = detail::csr_to_arrays(kernel);
+        arrays.at("indices").dtype = arrays.at("indptr").dtype = width;
+        for (const char* name : {"indices", "indptr", "data", "shape"}) put(name, arrays.at(name));
+        BaseKernel mapped = detail::copy_of(detail::map_csr(folder / "k"));
+        mapped.name = "k";
+        EXPECT_EQ(mapped, kernel);
+        // Room behind the last row is not read.
+        put("indices", detail::NpyArray::of_integers({7}, {0, 1, 0, 1, 0, 1, 0}, width));
+        put("data", detail::NpyArray::of_reals({7}, {0.25, 0.75, 1, 1, 0.5, 0.5, 7}));
+        mapped = detail::copy_of(detail::map_csr(folder / "k"));
+        mapped.name = "k";
+        EXPECT_EQ(mapped, kernel);
+        const auto refused = [&](const char* name, const detail::NpyArray& array) {
+            put(name, array);
+            const std::string said = refusal([&] { detail::map_csr(folder / "k"); });
+            put(name, arrays.at(name));
+            return said;
+        };
+        put("indices", arrays.at("indices"));
+        put("data", arrays.at("data"));
+        EXPECT_TRUE(says(refused("indices", detail::NpyArray::of_integers({6}, {0, 1, 2, 1, 0, 1}, width)),
+                         {"'indices' element 2 is 2", "0 to 1"}));
+        EXPECT_TRUE(says(refused("indices", detail::NpyArray::of_integers({5}, {0, 1, 0, 1, 0}, width)),
+                         {"5 elements and 'data' has 6"}));
+        EXPECT_TRUE(says(refused("indptr", detail::NpyArray::of_integers({5}, {0, 2, 1, 4, 6}, width)),
+                         {"'indptr' element 2 is 1"}));
+        EXPECT_TRUE(says(refused("indptr", detail::NpyArray::of_integers({5}, {0, 2, 3, 4, 9}, width)),
+                         {"'indptr' element 4 is 9"}));
+        EXPECT_TRUE(says(refused("shape", detail::NpyArray::of_integers({1}, {4})), {"shape is (4)"}));
+        EXPECT_TRUE(says(refused("data", detail::NpyArray::of_integers({6}, {1, 1, 1, 1, 1, 1})),
+                         {"data.npy", "'<i8'", "astype('<f8')"}));
+    }
+    EXPECT_TRUE(says(refusal([&] { detail::map_csr(folder / "none"); }), {"no such folder", "indptr.npy"}));
+}
+
 }  // namespace
 }  // namespace alidade::testing::csr_file_test

@@ -1,7 +1,10 @@
 #include "alidade/formats/problem_folder.hpp"
 
 #include "alidade/files/csr_file.hpp"
+#include "alidade/files/npy.hpp"
+#include "alidade/files/npz.hpp"
 #include "alidade/problem/catalogue.hpp"
+#include "alidade/run/run_record.hpp"
 #include "support/files.hpp"
 #include "support/small_problem.hpp"
 
@@ -93,7 +96,78 @@ TEST(ProblemFolder, EveryFamilySurvives) {
         const Problem problem = load_problem("builtin:" + family.name);
         save_problem(problem, folder / "p");
         EXPECT_TRUE(same(load_problem((folder / "p").string()), problem)) << family.name;
+        if (problem.is_linear()) continue;
+        save_problem(problem, folder / "mapped", {.mapped = true});
+        EXPECT_TRUE(same(load_problem((folder / "mapped").string()), problem)) << family.name;
     }
+}
+
+TEST(ProblemFolder, MappedFeaturesAreTheSameProblem) {
+    for (const ProblemDescription& parts : {small_description(), signed_description()}) {
+        const TemporaryFolder folder;
+        const Problem problem(parts);
+        save_problem(problem, folder / "p", {.mapped = true});
+        EXPECT_FALSE(std::filesystem::exists(folder / "p/base"));
+        const Problem mapped = load_problem((folder / "p").string());
+        EXPECT_TRUE(same(mapped, problem));
+        EXPECT_EQ(problem_hash(mapped), problem_hash(problem));
+        // Over itself, while it is mapped.
+        save_problem(mapped, folder / "p", {.mapped = true});
+        EXPECT_TRUE(same(load_problem((folder / "p").string()), problem));
+        EXPECT_TRUE(same(mapped, problem));
+    }
+    const TemporaryFolder folder;
+    EXPECT_THROW(save_problem(Problem(linear_description()), folder / "p", {.mapped = true}),
+                 InvalidArgument);
+}
+
+TEST(ProblemFolder, RowsOfMappedFeaturesAreScaledInACopy) {
+    const TemporaryFolder folder;
+    const Problem problem(small_description());
+    save_problem(problem, folder / "p", {.mapped = true});
+    const FeatureMap& map = problem.features();
+    std::vector<double> values(map.values().begin(), map.values().end());
+    for (double& value : values) value *= 0.5;
+    folder.write("p/features/values.npy", detail::format_npy(detail::NpyArray::of_reals(
+                                              {map.entries(), map.features()}, std::move(values))));
+    const std::string path = (folder / "p").string();
+    EXPECT_TRUE(says(refusal([&] { load_problem(path); }), {"p/features", "state 0, action 0 sums to 0.5"}));
+    EXPECT_TRUE(same(load_problem(path, {.normalise = true}), problem));
+}
+
+TEST(ProblemFolder, AFolderOfFeaturesSaysWhatTheyAre) {
+    const TemporaryFolder folder;
+    save_problem(Problem(small_description()), folder / "p", {.mapped = true});
+    const std::string text = bytes_of(folder / "p/problem.toml");
+    const auto refused_with = [&](std::string_view what, std::string_view by) {
+        std::string changed = text;
+        const auto place = changed.find(what);
+        EXPECT_NE(place, std::string::npos) << what;
+        folder.write("p/problem.toml", changed.replace(place, what.size(), by));
+        return refusal([&] { load_problem((folder / "p").string()); });
+    };
+    EXPECT_TRUE(
+        says(refused_with("base_models = [", "base_models = [\"third\", "), {"3 names", "2 base models"}));
+    EXPECT_TRUE(says(refused_with("base_models", "norm_bound = 2\nbase_models"), {"both", "'norm_bound'"}));
+    EXPECT_TRUE(says(refused_with("folder = ", "file = \"x.npz\"\nfolder = "), {"both 'file' and 'folder'"}));
+    EXPECT_TRUE(says(refused_with("folder = \"features\"\n", ""), {"[features]", "'file' is missing"}));
+    EXPECT_TRUE(says(refused_with("folder = ", "file = "), {"'folder'", "[[base]]"}));
+    EXPECT_TRUE(says(refused_with("\"features\"", "\"elsewhere\""), {"elsewhere", "no such folder"}));
+}
+
+TEST(ProblemFolder, KernelsInFoldersAreTheSameProblem) {
+    const Folder folder(with("file = \"k.npz\"", "folder = \"k\""));
+    const detail::NpzArrays arrays = detail::read_npz(folder / "k.npz");
+    for (const char* name : {"indices", "indptr", "data", "shape"})
+        folder.write(fmt::format("k/{}.npy", name), detail::format_npy(arrays.at(name)));
+    EXPECT_TRUE(same(folder.load(), Folder().load()));
+    EXPECT_TRUE(same(folder.load({.normalise = true}), Folder().load()));
+    std::vector<double> halves = arrays.at("data").reals;
+    for (double& value : halves) value *= 0.5;
+    const auto count = static_cast<std::int64_t>(halves.size());
+    folder.write("k/data.npy", detail::format_npy(detail::NpyArray::of_reals({count}, std::move(halves))));
+    EXPECT_TRUE(says(folder.refused(), {"/k: row of state 0, action 0 sums to 0.5"}));
+    EXPECT_TRUE(same(folder.load({.normalise = true}), Folder().load()));
 }
 
 TEST(ProblemFolder, ReadsTheDocumentedGrammar) {

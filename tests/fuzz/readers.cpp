@@ -1,6 +1,7 @@
 #include "fuzz/readers.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -170,6 +171,28 @@ void read_feature_arrays(std::string_view bytes) {
     FeatureMap::from_features(detail::features_from_arrays(split_arrays(bytes), 2, "x.npz"));
 }
 
+/// The same arrays where they lie, as files that are mapped do: at a page, each.
+void read_feature_views(std::string_view bytes) {
+    std::map<std::string, std::vector<double>> pages;
+    const auto view = [&](const std::string& name, const std::string& part) {
+        std::vector<double>& page = pages[name];
+        page.resize(part.size() / sizeof(double) + 1);
+        std::memcpy(page.data(), part.data(), part.size());
+        return detail::view_npy({reinterpret_cast<const char*>(page.data()), part.size()}, name);
+    };
+    auto parts = split(bytes);
+    FeatureTable table{.states = 2, .actions = 1};
+    table.offsets = view("offsets", parts["offsets"]).wide_integers("offsets");
+    table.targets = view("targets", parts["targets"]).narrow_integers("targets");
+    const detail::NpyView values = view("values", parts["values"]);
+    table.features = values.shape.size() == 2 ? values.shape[1] : 1;
+    table.values = values.reals("values");
+    if (parts.contains("general")) table.kind = FeatureKind::general;
+    const FeatureMap map = FeatureMap::from_table(table);
+    if (map.kind() == FeatureKind::general) return;
+    for (Index i = 0; i < map.features(); ++i) check_kernel(map.base_kernel(i), 1);
+}
+
 void check_reward(const ScaledReward& reward) {
     for (const double r : reward.reward.values()) demand(r >= 0 && r <= 1, "a reward is not in [0, 1]");
     demand(reward.scale.scale > 0, "a scale is not positive");
@@ -337,6 +360,7 @@ const std::vector<Reader>& readers() {
         {"explicit-npz", read_explicit_arrays},
         {"tabular-npz", read_tabular_arrays},
         {"features", read_feature_arrays},
+        {"feature-views", read_feature_views},
         {"pair-features", read_pair_feature_arrays},
         {"reward-json", read_reward_json},
         {"reward-npz", read_reward_npz},

@@ -11,6 +11,7 @@
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/parameter_set.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/model/weight_ball.hpp"
 #include "alidade/types.hpp"
 #include "alidade/width/width.hpp"
 
@@ -28,15 +29,6 @@ struct ConfidenceRecord {
 
     bool operator==(const ConfidenceRecord&) const = default;
 };
-
-namespace detail {
-/// A face theta_i = 0 of the simplex that a ball crosses.
-struct CrossedFace {
-    Index feature;   ///< i
-    double square;   ///< squared dual norm of e_i
-    double tangent;  ///< s / sqrt(1 - s^2), s the centre's theta_i over the ball's reach in that direction
-};
-}  // namespace detail
 
 /// How the radius about the projection of the estimate is had from that about the estimate.
 enum class RefinedRadius {
@@ -95,6 +87,10 @@ public:
     /// The same without a vector, and for half of the work that `range` is.
     double upper(std::span<const double> direction) const;
 
+    /// The set as plain numbers, for passes over many directions: `upper` of the set without those that it was
+    /// intersected with, in the same bits. Of convex weights; it reads this set, which must outlive it.
+    WeightBall ball() const noexcept;
+
     /// The set's support function by the solver: tighter than `support` where both the ball and the
     /// parameters bind. Keep it for many directions.
     SupportFunction support_function(SupportOptions options = {}) const;
@@ -131,8 +127,8 @@ private:
     Interval own_range(std::span<const double> direction) const;
     /// The same of a direction whose largest element is `size`, by that of a multiple.
     Interval scaled_range(std::span<const double> direction, double size) const;
-    double cut_half_width(std::array<double, most_coordinates> w, double square, double length,
-                          double sign) const;
+    /// How far the ball, cut at the faces, reaches in the direction (sign 1), or against it.
+    double cut_half_width(const Reach& reach, double sign) const;
 
     /// What is added for rounding: `inverse` multiplies the radius about the estimate, the others a
     /// direction's length. In `refined_radius` it is contained.
@@ -148,7 +144,7 @@ private:
         double radius;
         double refined_radius;
         Rounding rounding;
-        std::vector<detail::CrossedFace> faces;  // crossed by the ball about the projection
+        std::vector<WeightBall::Face> faces;  // crossed by the ball about the projection
         std::vector<ConfidenceSet> further;      // of one estimate each; members are in all of them
     };
     std::shared_ptr<const Parts> parts_;

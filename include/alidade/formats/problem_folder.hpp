@@ -27,9 +27,11 @@ struct LoadOptions {
 ///     [[base]]                      # one for each base model, in the order of the weights
 ///     name = "steady demand"        # optional
 ///     file = "base/steady.npz"      # SciPy CSR (docs/formats.md)
+///                                   # or: folder = "base/steady", its arrays as .npy files, which are mapped
 ///     [features]                    # instead of [[base]]: see docs/formats.md
-///     file = "features.npz"
-///     norm_bound = 1.2
+///     file = "features.npz"         # or: folder = "features", its arrays as .npy files, which are mapped
+///     norm_bound = 1.2              # of general features; or, in a folder, all base models:
+///                                   # base_models = ["steady demand", ...]
 ///     [linear]                      # or instead: a linear MDP, see docs/formats.md
 ///     file = "phi.npz"
 ///     norm_bound = 1.8              # optional: sqrt(d)
@@ -67,9 +69,18 @@ struct ProblemSystem {
 /// All of that; nothing for built-in problems.
 ProblemSystem problem_system(std::string_view path_or_uri);
 
+/// How to save a problem.
+struct SaveOptions {
+    /// Features as .npy files in the folder `features`, in the layout that they have in memory: load_problem
+    /// maps them instead of reading them, which takes no memory of its own. For large models; not for linear
+    /// MDPs.
+    bool mapped = false;
+};
+
 /// Writes a folder from which load_problem gives an equal problem: problem.toml, base/NAME.npz or
-/// features.npz or phi.npz, truth.json or truth.npz if the truth is known, rewards/NAME.json. Creates the
-/// folder if needed and replaces files of these names; problem.toml is written last.
-void save_problem(const Problem& problem, const std::filesystem::path& folder);
+/// features.npz or features/ or phi.npz, truth.json or truth.npz if the truth is known, rewards/NAME.json.
+/// Creates the folder if needed and replaces files of these names; problem.toml is written last.
+void save_problem(const Problem& problem, const std::filesystem::path& folder,
+                  const SaveOptions& options = {});
 
 }  // namespace alidade

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,24 @@ struct SignedFeatures {
     double norm_bound = 1;              ///< B: the true weights satisfy |theta_h| <= B; B >= 1
 };
 
+/// Features that lie somewhere as a FeatureMap has them, in a mapped file for instance, for
+/// FeatureMap::from_table.
+struct FeatureTable {
+    Index states = 0;
+    Index actions = 0;
+    Index features = 0;                     ///< d
+    std::span<const std::int64_t> offsets;  ///< S*A+1 positions into `targets`, from 0 on
+    std::span<const std::int32_t> targets;  ///< next states, ascending within a pair
+    std::span<const double> values;         ///< d numbers for each target, contiguous
+    FeatureKind kind = FeatureKind::base_models;
+    double norm_bound = 1;           ///< B of general features; one for base models
+    std::vector<std::string> names;  ///< of base models, d of them; empty: "base model 0", ...
+    /// Keeps the arrays alive; nothing where somebody else does, for as long as the map and its copies live.
+    std::shared_ptr<const void> owner;
+    /// Throws InvalidArgument if what the arrays lie in has changed; nothing where it cannot.
+    std::function<void()> check_unchanged;
+};
+
 /// phi(s,a,s'): a map of successors with d contiguous numbers for each entry. Immutable.
 class FeatureMap : public SuccessorMap {
 public:
@@ -38,6 +57,8 @@ public:
     /// Rows must sum to one within 1e-9 and are scaled to do so up to rounding.
     /// Throws InvalidArgument naming the kernel, state and action of the first bad row and the worst rows.
     static FeatureMap from_base_kernels(Index states, Index actions, std::span<const BaseKernel> kernels);
+    /// The same from kernels where they lie, which are read row by row and not needed afterwards.
+    static FeatureMap from_kernel_views(Index states, Index actions, std::span<const BaseKernelView> kernels);
 
     /// From a rule, row by row, without tables of base kernels beside the features: the same map as from the
     /// kernels that the rule makes. Throws InvalidArgument naming the base model, state and action of a bad
@@ -46,6 +67,12 @@ public:
 
     /// From signed features; `values` are kept as given.
     static FeatureMap from_features(const SignedFeatures& data);
+
+    /// From a table that lies in memory as the map has it: nothing is copied, and everything is checked, in
+    /// one pass. It cannot be mended either, so that rows of base models must sum to one up to rounding
+    /// (within m 2^-52, m the pair's successors), and each target be one that some base model leads to.
+    /// Throws InvalidArgument naming the first state and action that are not so.
+    static FeatureMap from_table(const FeatureTable& table);
 
     Index features() const noexcept { return features_; }  ///< d
     FeatureKind kind() const noexcept { return kind_; }
@@ -66,6 +93,12 @@ public:
     /// to sum to one). Base models only.
     BaseKernel base_kernel(Index feature) const;
 
+    /// Throws InvalidArgument if the features lie in a file that has changed since the map was made, so that
+    /// what was computed from it may be of neither.
+    void check_unchanged() const {
+        if (check_unchanged_) check_unchanged_();
+    }
+
     bool operator==(const FeatureMap& other) const;
 
 private:
@@ -84,6 +117,7 @@ private:
     std::shared_ptr<const void> owner_;  // of the numbers, which copies share
     std::span<const double> values_;
     std::vector<std::string> names_;
+    std::function<void()> check_unchanged_;
 };
 
 /// Feature maps are large and never change: everything that needs one shares it.

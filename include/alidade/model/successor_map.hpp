@@ -18,6 +18,9 @@ public:
     /// are not so.
     SuccessorMap(Index states, Index actions, std::vector<std::int64_t> offsets,
                  std::vector<std::int32_t> targets);
+    /// The same where they lie, in a mapped file for instance: not copied, and kept alive by `owner`.
+    SuccessorMap(Index states, Index actions, std::span<const std::int64_t> offsets,
+                 std::span<const std::int32_t> targets, std::shared_ptr<const void> owner);
 
     Index states() const noexcept { return states_; }
     Index actions() const noexcept { return actions_; }
@@ -27,6 +30,8 @@ public:
 
     /// Entries of a pair are first_entry(pair) .. first_entry(pair+1)-1.
     Index first_entry(Index pair) const noexcept { return offsets_[static_cast<std::size_t>(pair)]; }
+    /// The first entry of every pair, and the number of entries behind them.
+    std::span<const std::int64_t> offsets() const noexcept { return offsets_; }
     Index successors(Index pair) const noexcept { return first_entry(pair + 1) - first_entry(pair); }
     Index max_successors() const noexcept { return max_successors_; }
     /// first_entry of every pair, and the number of entries: S*A+1 positions.
@@ -40,12 +45,17 @@ public:
     /// The entry of (pair, successor), or -1 if the successor is not in the pair's support.
     Index find_entry(Index pair, State successor) const noexcept;
 
-    bool operator==(const SuccessorMap&) const = default;
+    bool operator==(const SuccessorMap& other) const noexcept;
 
 private:
+    struct Arrays;  // of a map that was given vectors
+    SuccessorMap(Index states, Index actions, std::shared_ptr<const Arrays> arrays);
+    void check();
+
     Index states_, actions_, max_successors_ = 0;
-    std::vector<std::int64_t> offsets_;
-    std::vector<std::int32_t> targets_;
+    std::shared_ptr<const void> owner_;  // of what follows, which copies share
+    std::span<const std::int64_t> offsets_;
+    std::span<const std::int32_t> targets_;
 };
 
 /// Maps are large and never change: everything that needs one shares it.

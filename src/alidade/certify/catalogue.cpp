@@ -2,19 +2,25 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "../theory/radii.hpp"
 #include "alidade/error.hpp"
+#include "alidade/model/transition_operator.hpp"
 #include "divergence.hpp"
 #include "error_recursion.hpp"
+#include "mixture_recursions.hpp"
 #include "span.hpp"
 #include "total_variance.hpp"
 #include "trajectory_kl.hpp"
 
 namespace alidade::detail {
 
+/// What several certificates need, as far as it was asked for.
 struct RewardFreeWork::Recursions {
-    std::optional<ErrorRecursion> model, coupling, trajectory, hybrid;
+    std::optional<ErrorRecursion> model, coupling, span, trajectory, hybrid;
+    std::unique_ptr<TransitionOperator> passes;  // none where there are no base models to pass over
+    std::vector<std::string> expected;
 };
 
 RewardFreeWork::RewardFreeWork(const LearnedModel& learned, const DeviationTable& deviations,
@@ -28,18 +34,59 @@ RewardFreeWork::RewardFreeWork(const LearnedModel& learned, const DeviationTable
 
 RewardFreeWork::~RewardFreeWork() = default;
 
+void RewardFreeWork::expect(std::span<const RewardFreeEntry* const> entries) {
+    for (const RewardFreeEntry* entry : entries) recursions_->expected.push_back(entry->name);
+    if (by_operator(learned_))
+        recursions_->passes = local_operator(learned_.mixture()->model().features(), options_.threads);
+}
+
+// The recursions that need no other, in one pass over the features a step: those of a large model come from
+// memory, and are waited for.
+void RewardFreeWork::run_together() {
+    Recursions& kept = *recursions_;
+    if (kept.passes == nullptr) return;
+    const auto awaited = [&](std::string_view name) { return std::ranges::count(kept.expected, name) > 0; };
+    std::optional<DivergenceTable> divergences;
+    std::vector<DescribeStep> steps;
+    std::vector<std::optional<ErrorRecursion>*> places;
+    const auto add = [&](std::optional<ErrorRecursion>& place, DescribeStep step) {
+        steps.push_back(std::move(step));
+        places.push_back(&place);
+    };
+    if (awaited("model") || awaited("ltv")) add(kept.model, model_step(deviations_, ranges()));
+    if (awaited("coupling")) add(kept.coupling, coupling_step(deviations_, ranges()));
+    if (awaited("span")) add(kept.span, span_step(deviations_, value_spans(learned_, options_.threads)));
+    if (awaited("trajectory-kl") || awaited("hybrid")) {
+        divergences.emplace(learned_, Divergence::kl, options_.threads);
+        add(kept.trajectory, divergence_step(*divergences));
+    }
+    std::vector<ErrorRecursion> results = detail::run_together(*learned_.mixture(), *kept.passes, steps);
+    for (std::size_t k = 0; k < places.size(); ++k) *places[k] = std::move(results[k]);
+    if (kept.trajectory) errors_of_divergences(learned_, ranges(), *kept.trajectory);
+    kept.expected.clear();
+}
+
 const ErrorRecursion& RewardFreeWork::model() {
     auto& kept = recursions_->model;
+    if (!kept && !recursions_->expected.empty()) run_together();
     return kept ? *kept : kept.emplace(model_recursion(learned_, deviations_, options_));
 }
 
 const ErrorRecursion& RewardFreeWork::coupling() {
     auto& kept = recursions_->coupling;
+    if (!kept && !recursions_->expected.empty()) run_together();
     return kept ? *kept : kept.emplace(coupling_recursion(learned_, deviations_, options_));
+}
+
+const ErrorRecursion& RewardFreeWork::span() {
+    auto& kept = recursions_->span;
+    if (!kept && !recursions_->expected.empty()) run_together();
+    return kept ? *kept : kept.emplace(span_recursion(learned_, deviations_, options_.threads));
 }
 
 const ErrorRecursion& RewardFreeWork::trajectory() {
     auto& kept = recursions_->trajectory;
+    if (!kept && !recursions_->expected.empty()) run_together();
     if (kept) return *kept;
     return kept.emplace(trajectory_kl_recursion(
         learned_, DivergenceTable(learned_, Divergence::kl, options_.threads), options_));
@@ -47,7 +94,21 @@ const ErrorRecursion& RewardFreeWork::trajectory() {
 
 const ErrorRecursion& RewardFreeWork::hybrid() {
     auto& kept = recursions_->hybrid;
-    return kept ? *kept : kept.emplace(hybrid_recursion(learned_, deviations_, trajectory(), options_));
+    if (kept) return *kept;
+    const ErrorRecursion& cut = trajectory();
+    if (recursions_->passes == nullptr)
+        return kept.emplace(hybrid_recursion(learned_, deviations_, cut, options_));
+    const DescribeStep step = hybrid_step(deviations_, cut, ranges());
+    return kept.emplace(std::move(
+        detail::run_together(*learned_.mixture(), *recursions_->passes, {&step, 1}).front()));
+}
+
+double RewardFreeWork::total_variance() {
+    const ErrorRecursion& cut = least();
+    const DivergenceTable divergences(learned_, Divergence::chi_square, options_.threads);
+    if (recursions_->passes == nullptr)
+        return total_variance_bound(learned_, deviations_, divergences, cut, options_.threads).error;
+    return total_variance_bound(*learned_.mixture(), *recursions_->passes, deviations_, divergences, cut).error;
 }
 
 double RewardFreeWork::bound(double error) const {
@@ -95,9 +156,7 @@ const std::vector<RewardFreeEntry>& reward_free_certificates() {
                      [](RewardFreeWork& work) -> const ErrorRecursion& { return work.coupling(); }),
         by_recursion("span", "by how much values in the model vary, averaged under the worst truth",
                      always_applies,
-                     [](RewardFreeWork& work) {
-                         return span_recursion(work.learned(), work.deviations(), work.options().threads);
-                     }),
+                     [](RewardFreeWork& work) -> const ErrorRecursion& { return work.span(); }),
         by_recursion("trajectory-kl", "the KL divergence of trajectories, and Pinsker's inequality",
                      without_divergences,
                      [](RewardFreeWork& work) -> const ErrorRecursion& { return work.trajectory(); }),
@@ -105,13 +164,7 @@ const std::vector<RewardFreeEntry>& reward_free_certificates() {
                      [](RewardFreeWork& work) -> const ErrorRecursion& { return work.hybrid(); }),
         {"ltv", "the law of total variance, cut at the least of the others under the model",
          without_divergences,
-         [](RewardFreeWork& work) {
-             return total_variance_bound(
-                        work.learned(), work.deviations(),
-                        DivergenceTable(work.learned(), Divergence::chi_square, work.options().threads),
-                        work.least(), work.options().threads)
-                 .error;
-         }},
+         [](RewardFreeWork& work) { return work.total_variance(); }},
     };
     return entries;
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ namespace alidade::detail {
 
 /// What reward-free certificates are computed from, and the recursions that several of them need, each
 /// computed when it is first asked for. Reads what it is given, which must outlive it.
+struct RewardFreeEntry;
+
 class RewardFreeWork {
 public:
     /// Throws InvalidArgument unless the deviations fit the model.
@@ -26,10 +29,16 @@ public:
     const RewardFreeOptions& options() const noexcept { return options_; }
     ValueRanges ranges() const noexcept { return {learned_.shape().horizon, options_.ranges}; }
 
+    /// Tells what will be asked for, so that recursions over the same rows are run together.
+    void expect(std::span<const RewardFreeEntry* const> entries);
+
     const ErrorRecursion& model();
     const ErrorRecursion& coupling();
     const ErrorRecursion& trajectory();
     const ErrorRecursion& hybrid();
+    const ErrorRecursion& span();
+    /// A bound of the error at the start by the law of total variance.
+    double total_variance();
     /// Whether the coupling was asked for, and is no worse than `model`.
     bool coupled();
     /// The least that was asked for of those whose errors are averaged under the model.
@@ -39,6 +48,7 @@ public:
 
 private:
     struct Recursions;
+    void run_together();
 
     const LearnedModel& learned_;
     const DeviationTable& deviations_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../model/row_kernels.hpp"
+
 namespace alidade::detail {
 
 double remove_mass(std::span<double> probabilities, std::span<const double> value, double removed,
@@ -25,12 +27,21 @@ double CouplingBackup::operator()(Step h, Index pair, double tau, double range,
                                   std::span<const double> next) {
     const auto law = learned_.model().probabilities(h, pair);
     probabilities_.assign(law.begin(), law.end());
-    values_.clear();
-    for (const std::int32_t target : learned_.model().successors().targets(pair))
-        values_.push_back(next[static_cast<std::size_t>(target)]);
-    // It does not fall as tau grows, because no value exceeds the range, so any tau above the total variation
-    // is valid. It needs no clip: it is a mean of the range and of values, with weights tau and 1 - tau.
-    return tau * range + remove_mass(probabilities_, values_, tau, order_);
+    const auto targets = learned_.model().successors().targets(pair);
+    values_.resize(targets.size() * at(lanes));
+    for (std::size_t j = 0; j < targets.size(); ++j) values_[j * at(lanes)] = next[at(targets[j])];
+    tau_ = tau;
+    // As ErrorStep::Kind::coupling has it, at one pair.
+    return tau * range +
+           mean_less_mass(probabilities_.data(), values_.data(), static_cast<Index>(targets.size()), tau);
+}
+
+std::span<const double> CouplingBackup::keep() {
+    plain_.clear();
+    for (std::size_t j = 0; j < probabilities_.size(); ++j) plain_.push_back(values_[j * at(lanes)]);
+    remove_mass(probabilities_, plain_, tau_, order_);
+    tau_ = 0;
+    return probabilities_;
 }
 
 }  // namespace alidade::detail

@@ -21,12 +21,13 @@ public:
 
     /// tau * range plus the expectation of `next` under P~ less mass tau.
     double operator()(Step h, Index pair, double tau, double range, std::span<const double> next);
-    /// What P~ kept of its mass at the last pair, successor by successor.
-    std::span<const double> kept() const noexcept { return probabilities_; }
+    /// What P~ keeps of its mass at that pair, successor by successor.
+    std::span<const double> keep();
 
 private:
     const LearnedModel& learned_;
-    std::vector<double> probabilities_, values_;
+    std::vector<double> probabilities_, values_, plain_;  // values lie apart as lanes do
+    double tau_ = 0;
     std::vector<std::pair<double, std::size_t>> order_;
 };
 

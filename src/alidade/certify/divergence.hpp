@@ -25,6 +25,9 @@ public:
     double at(Step h, Index pair) const noexcept {
         return values_[static_cast<std::size_t>((homogeneous_ ? 0 : h) * pairs_ + pair)];
     }
+    std::span<const double> row(Step h) const noexcept {
+        return std::span(values_).subspan(alidade::at((homogeneous_ ? 0 : h) * pairs_), alidade::at(pairs_));
+    }
 
 private:
     Index pairs_;

@@ -7,6 +7,7 @@
 #include "catalogue.hpp"
 #include "coupling.hpp"
 #include "error_recursion.hpp"
+#include "mixture_recursions.hpp"
 
 namespace alidade {
 
@@ -69,7 +70,8 @@ std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
         copied = h;
         backup(h, pair, deviations.at(h, pair), ranges.at(h), values);
         const auto targets = learned.model().successors().targets(pair);
-        for (std::size_t j = 0; j < targets.size(); ++j) next[at(targets[j])] += mass * backup.kept()[j];
+        const auto kept = backup.keep();
+        for (std::size_t j = 0; j < targets.size(); ++j) next[at(targets[j])] += mass * kept[j];
     };
     return decompose(learned, recursion, added, move);
 }
@@ -93,10 +95,10 @@ ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable
                                const RewardFreeOptions& options) {
     deviations.require_fit(learned);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
+    if (detail::by_operator(learned))
+        return detail::run_by_operator(learned, options.threads, detail::model_step(deviations, ranges));
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
-        // |(P - P~) V| <= TV times the range of V, V being the policy's value under the truth; what follows
-        // is averaged under P~ [docs/algorithms/hoeffding.md, Lemma 3]. The span of values in the model must
-        // not stand for the range here [theory §3l].
+        // As ErrorStep::Kind::model has it, at rows that are no mixtures.
         const double range = ranges.at(h);
         return std::min(range, range * deviations.at(h, pair) + learned.model().expect(h, pair, next));
     };
@@ -108,6 +110,8 @@ ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTa
                                   const RewardFreeOptions& options) {
     deviations.require_fit(learned);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
+    if (detail::by_operator(learned))
+        return detail::run_by_operator(learned, options.threads, detail::coupling_step(deviations, ranges));
     const auto make = [&] {
         return [&, backup = detail::CouplingBackup(learned)](Step h, Index pair,
                                                              const std::vector<double>& next) mutable {
@@ -169,7 +173,9 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
     // H = 1, one base model, or base models that agree: any plan is optimal.
     const bool known = deviations.zero();
     Candidates candidates(certificate);
-    for (const detail::RewardFreeEntry* entry : chosen(learned, options))
+    const std::vector<const detail::RewardFreeEntry*> entries = chosen(learned, options);
+    if (!known) work.expect(entries);
+    for (const detail::RewardFreeEntry* entry : entries)
         candidates.offer(entry->name, known ? 0 : work.bound(entry->error(work)));
     if (known) {
         certificate.method = certificate.candidates.front().first;

@@ -1,6 +1,8 @@
 #include "span.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "../model/parallel.hpp"
 #include "error_recursion.hpp"
@@ -12,25 +14,34 @@ namespace {
 
 constexpr Index pairwise_limit = 500;
 
+/// The states to which every pair leads: none, in most large models, as a few pairs show.
+std::vector<std::int32_t> shared_successors(const SuccessorMap& successors) {
+    const auto first = successors.targets(0);
+    std::vector<std::int32_t> shared(first.begin(), first.end()), kept;
+    for (Index pair = 1; pair < successors.pairs() && !shared.empty(); ++pair) {
+        kept.clear();
+        std::ranges::set_intersection(shared, successors.targets(pair), std::back_inserter(kept));
+        shared.swap(kept);
+    }
+    return shared;
+}
+
 /// One minus the mass that all rows have in common (Doeblin): no two rows are farther apart.
 double unshared_mass(const LearnedModel& learned, Step h) {
     const SuccessorMap& successors = learned.model().successors();
-    // A state to which some row does not lead has no mass in common: counting the rows that do is enough, and
-    // takes the entries' time and not that of pairs times states.
-    std::vector<double> least(at(successors.states()), 1.0);
-    std::vector<Index> rows(at(successors.states()), 0);
+    const std::vector<std::int32_t> shared = shared_successors(successors);
+    if (shared.empty()) return 1;
+    std::vector<double> least(shared.size(), 1.0);
     for (Index pair = 0; pair < successors.pairs(); ++pair) {
         const auto law = learned.model().probabilities(h, pair);
         const auto targets = successors.targets(pair);
-        for (std::size_t j = 0; j < law.size(); ++j) {
-            least[at(targets[j])] = std::min(least[at(targets[j])], law[j]);
-            ++rows[at(targets[j])];
+        std::size_t j = 0;
+        for (std::size_t k = 0; k < shared.size(); ++k) {
+            while (targets[j] != shared[k]) ++j;
+            least[k] = std::min(least[k], law[j]);
         }
     }
-    double shared = 0;
-    for (std::size_t s = 0; s < least.size(); ++s)
-        if (rows[s] == successors.pairs()) shared += least[s];
-    return 1 - shared;
+    return 1 - std::accumulate(least.begin(), least.end(), 0.0);
 }
 
 double farthest_rows(const LearnedModel& learned, Step h) {
@@ -82,15 +93,23 @@ std::vector<double> value_spans(const LearnedModel& learned, Threads threads) {
     return spans;
 }
 
+DescribeStep span_step(const DeviationTable& deviations, std::vector<double> spans) {
+    return [&deviations, known = std::move(spans)](Step h, ErrorStep& step) {
+        step.kind = ErrorStep::Kind::ball;
+        step.deviations = deviations.row(h);
+        step.span = known[at(h + 1)];
+    };
+}
+
 ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                               Threads threads) {
     deviations.require_fit(learned);
     const Shape& shape = learned.shape();
     const std::vector<double> spans = value_spans(learned, threads);
+    if (by_operator(learned)) return run_by_operator(learned, threads, span_step(deviations, spans));
     const auto make = [&] {
         return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
-            // D_h = (P - P~) V~ + P D_{h+1}: with the model's value in the first term it is the truth that
-            // averages the second, hence the maximum over the set [docs/algorithms/hoeffding.md, Lemma 4b].
+            // As ErrorStep::Kind::ball has it, for other sets.
             const auto range = static_cast<double>(shape.steps_after(h));
             return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup.upper(h, pair, next));
         };

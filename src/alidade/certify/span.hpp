@@ -6,6 +6,7 @@
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/types.hpp"
+#include "mixture_recursions.hpp"
 
 namespace alidade::detail {
 
@@ -24,5 +25,8 @@ std::vector<double> value_spans(const LearnedModel& learned, Threads threads = {
 /// system, which may vary more: there a span would be false [theory §3f, §3l].
 ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                               Threads threads = {});
+
+/// Its steps, with those spans. What it is given must outlive it.
+DescribeStep span_step(const DeviationTable& deviations, std::vector<double> spans);
 
 }  // namespace alidade::detail

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "alidade/error.hpp"
 #include "error_recursion.hpp"
+#include "mixture_recursions.hpp"
 #include "set_backup.hpp"
 
 namespace alidade::detail {
@@ -16,14 +20,136 @@ namespace {
 /// and a per cent or two of the bound.
 constexpr Index many_pairs = 10'000;
 
-/// The most leverage a policy collects in the model, where a pair counts no more than makes it useless:
-/// G = 4 is a deviation of the whole range.
+/// A pair counts no more than makes it useless: G = 4 is a deviation of the whole range.
+constexpr double most_leverage = 4;
+
+/// The most leverage a policy collects in the model.
 double collected_leverage(const LearnedModel& learned, const DivergenceTable& divergences, Threads threads) {
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
-        return std::min(4.0, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
+        return std::min(most_leverage, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
     };
     return start_value(learned, run_backwards(
                                     learned.shape(), threads, [&] { return backup; }, uncapped));
+}
+
+void require_parts(const LearnedModel& learned, const DeviationTable& deviations,
+                   const DivergenceTable& divergences, const ErrorRecursion& cap) {
+    deviations.require_fit(learned);
+    divergences.require_fit(learned, Divergence::chi_square);
+    require_recursion_of(learned.shape(), cap);
+}
+
+/// The steps of U_h, with those weights.
+DescribeStep total_variance_step(const LearnedModel& learned, const DeviationTable& deviations,
+                                 const DivergenceTable& divergences, const ErrorRecursion& cap,
+                                 const TotalVarianceWeights& weights) {
+    const double c = weights.variance, eta = weights.growth;
+    expects(std::isfinite(c) && c > 0, "variance weight is {}; must be positive", c);
+    expects(std::isfinite(eta) && eta > 0, "growth is {}; must be positive", eta);
+    std::vector<double> powers(at(learned.shape().horizon + 1), 1.0);
+    for (std::size_t h = 1; h < powers.size(); ++h) powers[h] = powers[h - 1] * (1 + eta);
+    return [&, c, eta, growing = std::move(powers)](Step h, ErrorStep& step) {
+        step.kind = ErrorStep::Kind::total_variance;
+        step.deviations = deviations.row(h);
+        step.divergences = divergences.row(h);
+        step.variance = {0.5 * c * growing[at(h)], eta, step.range - 1, 8 * c * growing[at(h + 1)]};
+        step.cap = cap.values.data() + h;
+        step.cap_stride = cap.values.rows();
+    };
+}
+
+/// U_h at one pair after another, for models that are no mixtures of base models.
+ErrorRecursion run_pair_by_pair(const LearnedModel& learned, const DescribeStep& describe, Threads threads) {
+    const Shape& shape = learned.shape();
+    std::vector<ErrorStep> steps(at(shape.learned_steps()));
+    for (Step h = 0; h < shape.learned_steps(); ++h) {
+        steps[at(h)].range = static_cast<double>(shape.steps_after(h));
+        describe(h, steps[at(h)]);
+    }
+    const auto make = [&] {
+        return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
+            // As ErrorStep::Kind::total_variance has it, for other sets.
+            const ErrorStep& step = steps[at(h)];
+            const ErrorStep::Variance& given = step.variance;
+            const double tau = step.deviations[at(pair)], leverage = step.divergences[at(pair)];
+            const double now = std::min(step.range * tau, given.leverage * leverage);
+            if (step.range <= 1) return now;
+            const double expected = learned.model().expect(h, pair, next);
+            const double by_growth =
+                (1 + given.growth) * expected + leverage * given.later / (4 * given.growth);
+            const double yet = tau * given.later * given.later / given.yet;
+            if (by_growth <= expected + yet) return now + by_growth;
+            return now + std::min(by_growth, backup.upper(h, pair, next) + yet);
+        };
+    };
+    const auto cut = [&](Step h, State s) { return steps[at(h)].cap[s * steps[at(h)].cap_stride]; };
+    return run_backwards(shape, threads, make, cut);
+}
+
+/// Runs the recursion for several weights, all of them at once if an operator does it.
+using RunWeights = std::function<std::vector<double>(std::span<const TotalVarianceWeights>)>;
+
+/// Any weights are valid, so the search may be rough. `range` is H-1, `balance` its start, which balances
+/// (c/2) sum G and (H-1)^2/(8c).
+class WeightSearch {
+public:
+    WeightSearch(double range, double balance, const RunWeights& run)
+        : range_(range), balance_(balance), run_(run) {}
+
+    /// One after another, each from the best so far.
+    TotalVarianceBound thorough() {
+        // Small growths serve where the maximum over the set is near P~, large ones where it is not. As c grows
+        // the bound falls to the cap, slowly: from there the search would not come back.
+        for (const double growth : {1e-4, 0.03, 0.5})
+            for (const double scale : {0.5, 1.0, 2.0}) attempt({{scale * balance_, growth}});
+        for (double factor = 2; factor > 1.1; factor = std::sqrt(factor)) {
+            for (const double by : {factor, 1 / factor})
+                while (attempt({{best_.weights.variance * by, best_.weights.growth}})) {
+                }
+            for (const double by : {factor, 1 / factor})
+                while (attempt({{best_.weights.variance, best_.weights.growth * by}})) {
+                }
+        }
+        return best_;
+    }
+
+    /// Several at once, in a few passes: what a large model is worth. Where the first are above `cap`, the search
+    /// would lead to it, slowly, and never below: as c grows U becomes the cap, and all else is nothing.
+    TotalVarianceBound rough(double cap) {
+        attempt({{balance_, 1e-4}, {balance_, 0.03}, {balance_, 0.5}});
+        for (const double factor : {4.0, 2.0, std::sqrt(2.0)}) {
+            if (best_.error > 1.1 * cap) break;
+            const auto [c, eta] = best_.weights;
+            attempt({{c * factor, eta}, {c / factor, eta}, {c, eta * factor}, {c, eta / factor}});
+        }
+        best_.error = std::min(best_.error, cap);
+        return best_;
+    }
+
+private:
+    /// Whether one of them is better by enough to go on in its direction.
+    bool attempt(const std::vector<TotalVarianceWeights>& weights) {
+        const std::vector<double> values = run_(weights);
+        const double before = best_.error;
+        for (std::size_t k = 0; k < weights.size(); ++k) {
+            // All variances together are at most (H-1)^2/4 [docs/algorithms/likelihood.md, Lemma 7].
+            const double found = values[k] + range_ * range_ / (8 * weights[k].variance);
+            if (found < best_.error) best_ = {found, weights[k]};
+        }
+        return best_.error < 0.999 * before;
+    }
+
+    double range_, balance_;
+    const RunWeights& run_;
+    TotalVarianceBound best_{std::numeric_limits<double>::infinity(), {}};
+};
+
+TotalVarianceBound search_weights(const LearnedModel& learned, const ErrorRecursion& cap, double leverage,
+                                  const RunWeights& run) {
+    if (!(leverage > 0) || !std::isfinite(leverage)) return {start_value(learned, cap), {}};
+    const auto range = static_cast<double>(learned.shape().horizon - 1);
+    WeightSearch search(range, range / (2 * std::sqrt(leverage)), run);
+    return learned.shape().pairs() > many_pairs ? search.rough(start_value(learned, cap)) : search.thorough();
 }
 
 }  // namespace
@@ -31,81 +157,47 @@ double collected_leverage(const LearnedModel& learned, const DivergenceTable& di
 ErrorRecursion total_variance_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
                                         const TotalVarianceWeights& weights, Threads threads) {
-    deviations.require_fit(learned);
-    divergences.require_fit(learned, Divergence::chi_square);
-    require_recursion_of(learned.shape(), cap);
-    const double c = weights.variance, eta = weights.growth;
-    expects(std::isfinite(c) && c > 0, "variance weight is {}; must be positive", c);
-    expects(std::isfinite(eta) && eta > 0, "growth is {}; must be positive", eta);
-    const Shape& shape = learned.shape();
-    std::vector<double> powers(static_cast<std::size_t>(shape.horizon + 1), 1.0);
-    for (std::size_t h = 1; h < powers.size(); ++h) powers[h] = powers[h - 1] * (1 + eta);
-    const auto make = [&] {
-        return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
-            const auto range = static_cast<double>(shape.steps_after(h));
-            const double tau = deviations.at(h, pair), leverage = divergences.at(h, pair);
-            const auto place = static_cast<std::size_t>(h);
-            // sqrt(chi Var) <= (c/2) (1+eta)^h chi + Var / (2c (1+eta)^h). The variances are paid for once,
-            // at the start, by the law of total variance [bernstein §4.3].
-            const double now = std::min(range * tau, 0.5 * c * powers[place] * leverage);
-            // Nothing can differ at the last learned step's successors.
-            if (range <= 1) return now;
-            const double later = range - 1;
-            // P|D| from P~|D|: (P - P~)|D| <= sqrt(chi (n-1) P~|D|) <= eta P~|D| + chi (n-1)/(4 eta).
-            const double expected = learned.model().expect(h, pair, next);
-            const double by_growth = (1 + eta) * expected + leverage * later / (4 * eta);
-            // Or by the maximum over the set; then the variances that are yet to be paid are averaged under
-            // P, which costs tau times their range. P~ is a member: where that is too much for it already,
-            // the maximum need not be known.
-            const double yet = tau * later * later / (8 * c * powers[place + 1]);
-            if (by_growth <= expected + yet) return now + by_growth;
-            return now + std::min(by_growth, backup.upper(h, pair, next) + yet);
-        };
-    };
-    const auto cut = [&](Step h, State s) { return cap.values(h, s); };
-    return run_backwards(shape, threads, make, cut);
+    require_parts(learned, deviations, divergences, cap);
+    const DescribeStep step = total_variance_step(learned, deviations, divergences, cap, weights);
+    return by_operator(learned) ? run_by_operator(learned, threads, step)
+                                : run_pair_by_pair(learned, step, threads);
 }
 
 TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
                                         Threads threads) {
-    deviations.require_fit(learned);
-    divergences.require_fit(learned, Divergence::chi_square);
-    require_recursion_of(learned.shape(), cap);
-    const auto range = static_cast<double>(learned.shape().horizon - 1);
-    // Any weights are valid, so the search may be rough. Its start balances (c/2) sum G and (H-1)^2/(8c).
-    const double leverage = collected_leverage(learned, divergences, threads);
-    TotalVarianceBound best{start_value(learned, cap), {}};
-    if (!(leverage > 0) || !std::isfinite(leverage)) return best;
-    best.error = std::numeric_limits<double>::infinity();
-    const auto attempt = [&](double variance, double growth) {
-        const TotalVarianceWeights weights{variance, growth};
-        // All variances together are at most (H-1)^2/4 [docs/algorithms/likelihood.md, Lemma 7].
-        const double found = start_value(learned, total_variance_recursion(learned, deviations, divergences,
-                                                                           cap, weights, threads)) +
-                             range * range / (8 * variance);
-        const bool worthwhile = found < 0.999 * best.error;
-        if (found < best.error) best = {found, weights};
-        return worthwhile;
-    };
-    const double balance = range / (2 * std::sqrt(leverage));
-    // Small growths serve where the maximum over the set is near P~, large ones where it is not. As c grows
-    // the bound falls to the cap, slowly: from there the search would not come back.
-    const bool rough = learned.shape().pairs() > many_pairs;
-    for (const double growth : {1e-4, 0.03, 0.5})
-        for (const double scale : {0.5, 1.0, 2.0})
-            if (!rough || scale == 1.0) attempt(scale * balance, growth);
-    double factor = 2;
-    while (factor > (rough ? 1.5 : 1.1)) {
-        for (const double by : {factor, 1 / factor})
-            while (attempt(best.weights.variance * by, best.weights.growth)) {
-            }
-        for (const double by : {factor, 1 / factor})
-            while (attempt(best.weights.variance, best.weights.growth * by)) {
-            }
-        factor = std::sqrt(factor);
+    require_parts(learned, deviations, divergences, cap);
+    if (by_operator(learned)) {
+        const LearnedMixture& mixture = learned.as_mixture("an operator");
+        return total_variance_bound(mixture, *local_operator(mixture.model().features(), threads), deviations,
+                                    divergences, cap);
     }
-    return best;
+    const RunWeights run = [&](std::span<const TotalVarianceWeights> weights) {
+        std::vector<double> values;
+        for (const TotalVarianceWeights& each : weights)
+            values.push_back(start_value(
+                learned, total_variance_recursion(learned, deviations, divergences, cap, each, threads)));
+        return values;
+    };
+    return search_weights(learned, cap, collected_leverage(learned, divergences, threads), run);
+}
+
+TotalVarianceBound total_variance_bound(const LearnedMixture& learned, const TransitionOperator& passes,
+                                        const DeviationTable& deviations, const DivergenceTable& divergences,
+                                        const ErrorRecursion& cap) {
+    require_parts(learned, deviations, divergences, cap);
+    const RunWeights run = [&](std::span<const TotalVarianceWeights> weights) {
+        std::vector<DescribeStep> steps;
+        for (const TotalVarianceWeights& each : weights)
+            steps.push_back(total_variance_step(learned, deviations, divergences, cap, each));
+        return start_values(learned, passes, steps);
+    };
+    const DescribeStep capped = [&](Step h, ErrorStep& step) {
+        step.kind = ErrorStep::Kind::divergence;
+        step.divergences = divergences.row(h);
+        step.most = most_leverage;
+    };
+    return search_weights(learned, cap, start_values(learned, passes, {&capped, 1}).front(), run);
 }
 
 }  // namespace alidade::detail

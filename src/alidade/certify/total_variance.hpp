@@ -2,7 +2,9 @@
 
 #include "alidade/certify/deviation.hpp"
 #include "alidade/certify/reward_free.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/confidence/learned_model.hpp"
+#include "alidade/model/transition_operator.hpp"
 #include "alidade/types.hpp"
 #include "divergence.hpp"
 
@@ -31,5 +33,9 @@ struct TotalVarianceBound {
 TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
                                         Threads threads = {});
+/// The same by an operator that is at hand, for models of which `by_operator` holds.
+TotalVarianceBound total_variance_bound(const LearnedMixture& learned, const TransitionOperator& passes,
+                                        const DeviationTable& deviations, const DivergenceTable& divergences,
+                                        const ErrorRecursion& cap);
 
 }  // namespace alidade::detail

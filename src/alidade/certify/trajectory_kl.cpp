@@ -31,6 +31,7 @@ double variation_of_divergence(double divergence) {
 ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
                                     Threads threads) {
     divergences.require_fit(learned, Divergence::kl);
+    if (by_operator(learned)) return run_by_operator(learned, threads, divergence_step(divergences));
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
         return divergences.at(h, pair) + expect_reachable(learned.model(), h, pair, next);
     };
@@ -38,15 +39,35 @@ ErrorRecursion divergence_recursion(const LearnedModel& learned, const Divergenc
         learned.shape(), threads, [&] { return backup; }, uncapped);
 }
 
+DescribeStep divergence_step(const DivergenceTable& divergences) {
+    return [&divergences](Step h, ErrorStep& step) {
+        step.kind = ErrorStep::Kind::divergence;
+        step.divergences = divergences.row(h);
+    };
+}
+
+void errors_of_divergences(const LearnedModel& learned, const ValueRanges& ranges, ErrorRecursion& recursion) {
+    for (State s = 0; s < learned.shape().states; ++s)
+        for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
+            // At each state, before the mean over the start: the function is concave, so this is never worse.
+            recursion.values(h, s) = ranges.at(h) * variation_of_divergence(recursion.values(h, s));
+}
+
 ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
                                        const RewardFreeOptions& options) {
-    const ValueRanges ranges{learned.shape().horizon, options.ranges};
     ErrorRecursion result = divergence_recursion(learned, divergences, options.threads);
-    for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
-        for (State s = 0; s < learned.shape().states; ++s)
-            // At each state, before the mean over the start: the function is concave, so this is never worse.
-            result.values(h, s) = ranges.at(h) * variation_of_divergence(result.values(h, s));
+    errors_of_divergences(learned, {learned.shape().horizon, options.ranges}, result);
     return result;
+}
+
+DescribeStep hybrid_step(const DeviationTable& deviations, const ErrorRecursion& trajectory,
+                         const ValueRanges& ranges) {
+    return [coupling = coupling_step(deviations, ranges), &trajectory](Step h, ErrorStep& step) {
+        coupling(h, step);
+        // Both bound the error, so the lesser does; and less at the next step makes less of this one.
+        step.cap = trajectory.values.data() + h;
+        step.cap_stride = trajectory.values.rows();
+    };
 }
 
 ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTable& deviations,
@@ -54,6 +75,8 @@ ErrorRecursion hybrid_recursion(const LearnedModel& learned, const DeviationTabl
     deviations.require_fit(learned);
     require_recursion_of(learned.shape(), trajectory);
     const ValueRanges ranges{learned.shape().horizon, options.ranges};
+    if (by_operator(learned))
+        return run_by_operator(learned, options.threads, hybrid_step(deviations, trajectory, ranges));
     const auto make = [&] {
         return [&, backup = CouplingBackup(learned)](Step h, Index pair,
                                                      const std::vector<double>& next) mutable {

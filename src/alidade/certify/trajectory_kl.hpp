@@ -5,6 +5,7 @@
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/types.hpp"
 #include "divergence.hpp"
+#include "mixture_recursions.hpp"
 
 namespace alidade::detail {
 
@@ -18,10 +19,20 @@ double variation_of_divergence(double divergence);
 ErrorRecursion divergence_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
                                     Threads threads = {});
 
+/// Its steps. What it is given must outlive it.
+DescribeStep divergence_step(const DivergenceTable& divergences);
+
+/// What the divergences make of errors: (H-1-h) * variation_of_divergence at every state, in place.
+void errors_of_divergences(const LearnedModel& learned, const ValueRanges& ranges, ErrorRecursion& recursion);
+
 /// Errors (H-1-h) * variation_of_divergence(K_h(s)) [likelihood §4 B]: what comes after (h, s) earns between
 /// 0 and H-1-h. `divergences` are those of KL.
 ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const DivergenceTable& divergences,
                                        const RewardFreeOptions& options = {});
+
+/// The steps of the coupling recursion, cut at the errors of another.
+DescribeStep hybrid_step(const DeviationTable& deviations, const ErrorRecursion& trajectory,
+                         const ValueRanges& ranges);
 
 /// The coupling recursion in which every value is cut at the bound `trajectory` of trajectory_kl_recursion:
 /// never above either [likelihood §4].

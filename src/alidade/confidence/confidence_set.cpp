@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../convex/accurate_sum.hpp"
+#include "../model/row_kernels.hpp"
 #include "../theory/radii.hpp"
 #include "alidade/error.hpp"
 
@@ -47,8 +48,8 @@ double inverse_residual(const PointEstimate& estimate) {
 
 /// Faces theta_i = 0 that the ball of that radius about `centre` crosses. `dual` has |dual f| as the dual
 /// norm of a direction f.
-std::vector<detail::CrossedFace> crossed_faces(const Vector& centre, const Matrix& dual, double radius) {
-    std::vector<detail::CrossedFace> faces;
+std::vector<WeightBall::Face> crossed_faces(const Vector& centre, const Matrix& dual, double radius) {
+    std::vector<WeightBall::Face> faces;
     for (Index i = 0; i < centre.size(); ++i) {
         const double square = dual.col(i).squaredNorm(), reach = radius * std::sqrt(square);
         // Of a ball that barely touches a face next to nothing is cut off, and the tangent below would blow
@@ -90,7 +91,7 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const PointEstimate
         unit * (refined * reach + projection.weights.norm() + about), unit * (parameters.radius() + about)};
     Vector estimated = parameters.space().weights(estimate.coordinates);
     Matrix dual_map = estimate.inverse_factor.lazyProduct(parameters.space().basis.transpose());
-    std::vector<detail::CrossedFace> faces;
+    std::vector<WeightBall::Face> faces;
     if (parameters.kind() == ParameterSetKind::simplex && dual_map.rows() <= most_coordinates)
         faces = crossed_faces(projection.weights, dual_map, refined);
     parts_ = std::make_shared<const Parts>(Parts{parameters,
@@ -164,7 +165,7 @@ double ConfidenceSet::upper(std::span<const double> direction) const {
     if (reach.tiny) return scaled_range(direction, reach.size).upper;
     const double upper = reach.ends.upper;
     if (parts_->faces.empty() || !(reach.square > 0)) return upper;
-    return std::min(upper, reach.at_projection + cut_half_width(reach.dual, reach.square, reach.length, 1));
+    return std::min(upper, reach.at_projection + cut_half_width(reach, 1));
 }
 
 Interval ConfidenceSet::own_range(std::span<const double> direction) const {
@@ -174,11 +175,8 @@ Interval ConfidenceSet::own_range(std::span<const double> direction) const {
     // With few data the ball reaches out of the simplex, and the maximum over both together may be less than
     // either's own.
     if (!parts_->faces.empty() && reach.square > 0) {
-        const auto half_width = [&](double sign) {
-            return cut_half_width(reach.dual, reach.square, reach.length, sign);
-        };
-        result.upper = std::min(result.upper, reach.at_projection + half_width(1));
-        result.lower = std::max(result.lower, reach.at_projection - half_width(-1));
+        result.upper = std::min(result.upper, reach.at_projection + cut_half_width(reach, 1));
+        result.lower = std::max(result.lower, reach.at_projection - cut_half_width(reach, -1));
     }
     return result;
 }
@@ -200,7 +198,7 @@ ConfidenceSet::Reach ConfidenceSet::reach_of(std::span<const double> direction) 
     }
     // Squares of a direction this small underflow, and with them all that members can differ by.
     reach.size = std::max(most, -least);
-    reach.tiny = reach.size > 0 && reach.size < 1e-140;
+    reach.tiny = reach.size > 0 && reach.size < detail::least_direction;
     if (reach.tiny) return reach;
     double square = 0;
     for (Index k = 0; k < p; ++k) {
@@ -240,35 +238,23 @@ Interval ConfidenceSet::scaled_range(std::span<const double> direction, double s
     return {std::nextafter(result.lower, -end), std::nextafter(result.upper, end)};
 }
 
-// theta_i >= 0, so f . theta <= (f + lambda) . theta for all lambda >= 0, and the ball bounds the right side:
-// one round of minimising it over each lambda_i of a face that the ball crosses, in closed form. Any lambda
-// is valid. With w the dual vector of f + lambda and v_i that of e_i, lambda_i v_i is never longer than w;
-// but v_i has lost digits where e_i is known much better than others, and lambda_i is then large: rounding is
-// that of a direction of length |f| + lambda.
-double ConfidenceSet::cut_half_width(std::array<double, most_coordinates> w, double square, double length,
-                                     double sign) const {
-    const Index p = dimension();
-    double moved = 0;
-    for (Index k = 0; k < p; ++k) w[static_cast<std::size_t>(k)] *= sign;
-    for (const detail::CrossedFace& face : parts_->faces) {
-        const double* v = parts_->dual_map.col(face.feature).data();
-        double along = 0;
-        for (Index k = 0; k < p; ++k) along += w[static_cast<std::size_t>(k)] * v[k];
-        along /= face.square;
-        if (along >= 0) continue;
-        const double across = std::sqrt(std::max(0.0, square / face.square - along * along));
-        const double lambda = -along - across * face.tangent;
-        if (lambda <= 0) continue;
-        square = 0;
-        for (Index k = 0; k < p; ++k) {
-            double& element = w[static_cast<std::size_t>(k)];
-            element += lambda * v[k];
-            square += element * element;
-        }
-        moved += lambda * parts_->projection.weights[face.feature];
-        length += lambda;
-    }
-    return moved + parts_->refined_radius * std::sqrt(square) + parts_->rounding.projection * length;
+WeightBall ConfidenceSet::ball() const noexcept {
+    return {features(),
+            dimension(),
+            parts_->estimated_weights.data(),
+            parts_->projection.weights.data(),
+            parts_->dual_map.data(),
+            parts_->radius * parts_->rounding.inverse,
+            parts_->rounding.estimate,
+            parts_->refined_radius,
+            parts_->rounding.projection,
+            parts_->faces};
+}
+
+double ConfidenceSet::cut_half_width(const Reach& reach, double sign) const {
+    std::array<double, most_coordinates> dual = reach.dual;
+    for (Index k = 0; k < dimension(); ++k) dual[at(k)] *= sign;
+    return detail::cut_half_width(ball(), dual.data(), reach.square, reach.length);
 }
 
 SupportFunction ConfidenceSet::support_function(SupportOptions options) const {

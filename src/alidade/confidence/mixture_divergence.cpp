@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../model/divergence_kernel.hpp"
+#include "../model/lane_dispatch.hpp"
 #include "../model/parallel.hpp"
 #include "../model/spectrum.hpp"
 #include "alidade/confidence/learned_mixture.hpp"
@@ -212,14 +214,87 @@ std::string LearnedMixture::divergence_refusal() const {
     return misspecification_ == 0 ? "" : "divergences cannot be bounded under a misspecification";
 }
 
+namespace {
+
+/// Where the bounds of a chunk's pairs go, set after set.
+struct DivergenceTask {
+    const LearnedMixture& learned;
+    Divergence divergence;
+    std::span<double> values;  // sets x pairs
+};
+
+double finished(double bound) {
+    bound *= eigenvalue_slack;
+    // Squares of generators below 1e-162 underflow: nothing that the base models differ in is known.
+    return bound < least_divergence ? bound + least_divergence : bound;
+}
+
+/// Pair by pair: general features, and what lanes cannot tell.
+double alone(const DivergenceTask& task, Index set, Index pair) {
+    PairDivergence scratch(task.learned.model().features(), task.divergence);
+    scratch.enter(task.learned.sets()[at(set)]);
+    return scratch.bound(pair, task.learned.model().probabilities(set, pair));
+}
+
+/// Eight pairs side by side, for base models.
+template <bool kl>
+void blocks_of_divergences(const DivergenceTask& task, const detail::LaneTiles& tiles, Index first, Index last) {
+    using Kernel = detail::DivergenceKernel<kl>;
+    static const auto kernel = detail::ByLanes<Kernel, const detail::DivergenceBlock&, double*>::of(detail::widest_lanes());
+    constexpr Index lanes = detail::lanes;
+    const FeatureMap& features = task.learned.model().features();
+    const std::vector<ConfidenceSet>& sets = task.learned.sets();
+    const Index p = sets.front().dimension(), pairs = features.pairs();
+    std::vector<Matrix> maps;
+    for (const ConfidenceSet& set : sets)
+        maps.push_back(set.refined_radius() *
+                       set.estimate().inverse_factor.lazyProduct(set.parameters().space().basis.transpose()));
+    const Index own = Kernel::scratch(tiles.blocks().most_successors, p);
+    std::vector<double> memory(at(own + lanes) + tiles.scratch());
+    double* const scratch = detail::aligned_lanes(memory);
+    for (Index b = first; b < last; ++b) {
+        const Index count = std::min(lanes, pairs - b * lanes);
+        double counts[lanes] = {}, bounds[lanes], strange[lanes];
+        for (Index l = 0; l < count; ++l) counts[l] = static_cast<double>(features.successors(b * lanes + l));
+        const detail::Tile tile = tiles.tile(b, scratch + own);
+        for (std::size_t k = 0; k < sets.size(); ++k) {
+            kernel({tile, features.features(), p, counts, sets[k].weights().data(), maps[k].data(), bounds, strange},
+                   scratch);
+            for (Index l = 0; l < count; ++l) {
+                const Index pair = b * lanes + l;
+                double& value = task.values[k * at(pairs) + at(pair)];
+                if (strange[l] != 0)
+                    value = alone(task, static_cast<Index>(k), pair);
+                else
+                    value = bounds[l] > 0 ? finished(bounds[l]) : 0;
+            }
+        }
+    }
+}
+
+}  // namespace
+
 std::vector<double> LearnedMixture::divergences(Divergence divergence, Threads threads) const {
     const std::string refusal = divergence_refusal();
     expects(refusal.empty(), "{}", refusal);
     constexpr Index pairs_a_chunk = 256;  // of a microsecond or two
+    const FeatureMap& features = model_.features();
     const Index count = uncertain_steps(), pairs = shape().pairs();
     std::vector<double> values(at(count * pairs));
+    const DivergenceTask task{*this, divergence, values};
+    if (count > 0 && features.kind() == FeatureKind::base_models && sets_.front().dimension() > 0) {
+        const detail::LaneTiles tiles(features, detail::KeptTiles::no);
+        const Index blocks = std::ssize(tiles.blocks().start) - 1;
+        detail::in_chunks(blocks, pairs_a_chunk / detail::lanes, threads, [&](Index first, Index last) {
+            if (divergence == Divergence::kl)
+                blocks_of_divergences<true>(task, tiles, first, last);
+            else
+                blocks_of_divergences<false>(task, tiles, first, last);
+        });
+        return values;
+    }
     detail::in_chunks(pairs, pairs_a_chunk, threads, [&](Index first, Index last) {
-        PairDivergence scratch(model_.features(), divergence);
+        PairDivergence scratch(features, divergence);
         for (Index set = 0; set < count; ++set) {
             scratch.enter(sets_[at(set)]);
             for (Index pair = first; pair < last; ++pair)

@@ -3,6 +3,9 @@
 #include <limits>
 #include <span>
 
+#include "../model/divergence_kernel.hpp"
+#include "../model/lane_dispatch.hpp"
+#include "../model/lane_tiles.hpp"
 #include "../model/parallel.hpp"
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/error.hpp"
@@ -11,22 +14,21 @@ namespace alidade {
 
 namespace {
 
-/// max over base models of TV(P_i, P~): TV is convex in the weights, so no mixture is farther.
-double farthest_base_model(const FeatureMap& features, Index pair, std::span<const double> model) {
-    const Index d = features.features(), first = features.first_entry(pair);
-    double largest = 0;
-    for (Index i = 0; i < d; ++i) {
-        // Both are the total variation where rows sum to one; rounding may have left a row without one of
-        // them.
-        double gained = 0, lost = 0;
-        for (std::size_t j = 0; j < model.size(); ++j) {
-            const double change = features.phi(first + static_cast<Index>(j))[at(i)] - model[j];
-            (change > 0 ? gained : lost) += std::abs(change);
+/// farthest_base_model of eight pairs.
+struct FarthestKernel {
+    template <class Number>
+    ALIDADE_INLINE static void run(const detail::Tile& tile, Index features, const double* weights,
+                                   double* scratch, double* farthest) {
+        auto* const law = reinterpret_cast<Number*>(scratch);
+        for (Index l = 0; l < detail::lanes; l += detail::width_of<Number>) {
+            const detail::Rows rows{tile.phi + l, tile.successors, features};
+            detail::laws_of(rows, weights, law);
+            detail::set_number(farthest + l, 0, detail::farthest_base_model(rows, law));
         }
-        largest = std::max({largest, gained, lost});
     }
-    return largest;
-}
+};
+using FarthestByLanes =
+    detail::ByLanes<FarthestKernel, const detail::Tile&, Index, const double*, double*, double*>;
 
 /// Below this, squares in what a bound was computed from may have underflowed.
 constexpr double least_deviation = 1e-140;
@@ -113,18 +115,29 @@ std::vector<double> LearnedMixture::variations(const WidthTable& widths) const {
 void LearnedMixture::variations_of_set(Index set, std::span<const double> upper, Threads threads,
                                        std::span<double> values) const {
     const FeatureMap& features = model_.features();
-    const double radius = sets_[at(set)].refined_radius();
-    constexpr Index pairs_a_chunk = 1024;
-    detail::in_chunks(features.pairs(), pairs_a_chunk, threads, [&](Index begin, Index end) {
-        for (Index pair = begin; pair < end; ++pair) {
-            // By the ball, by the farthest base model, and 1; then what the truth may be off the mixture by
-            // [docs/algorithms/hoeffding.md, Total variation].
-            double bound = std::min(1.0, radius * upper[at(pair)]);
-            if (bound > 0 && features.kind() == FeatureKind::base_models)
-                bound = std::min(bound, farthest_base_model(features, pair, model_.probabilities(set, pair)));
-            if (bound < least_deviation && radius > 0 && differ(features, pair))
-                bound += lost_to_underflow(radius, features.successors(pair), features.features());
-            values[at(pair)] = std::min(1.0, bound + misspecification_);
+    const ConfidenceSet& members = sets_[at(set)];
+    const double radius = members.refined_radius();
+    const bool base_models = features.kind() == FeatureKind::base_models;
+    constexpr Index lanes = detail::lanes, blocks_a_chunk = 128;
+    const detail::LaneTiles tiles(features, detail::KeptTiles::no);
+    const auto kernel = FarthestByLanes::of(detail::widest_lanes());
+    const Index own = tiles.blocks().most_successors * lanes;
+    detail::in_chunks(std::ssize(tiles.blocks().start) - 1, blocks_a_chunk, threads, [&](Index begin, Index end) {
+        std::vector<double> memory(at(own + lanes) + tiles.scratch());
+        double* const scratch = detail::aligned_lanes(memory);
+        double farthest[lanes];
+        for (Index b = begin; b < end; ++b) {
+            if (base_models)
+                kernel(tiles.tile(b, scratch + own), features.features(), members.weights().data(), scratch, farthest);
+            for (Index pair = b * lanes; pair < std::min(features.pairs(), (b + 1) * lanes); ++pair) {
+                // By the ball, by the farthest base model, and 1; then what the truth may be off the mixture by
+                // [docs/algorithms/hoeffding.md, Total variation].
+                double bound = std::min(1.0, radius * upper[at(pair)]);
+                if (bound > 0 && base_models) bound = std::min(bound, farthest[pair - b * lanes]);
+                if (bound < least_deviation && radius > 0 && differ(features, pair))
+                    bound += lost_to_underflow(radius, features.successors(pair), features.features());
+                values[at(pair)] = std::min(1.0, bound + misspecification_);
+            }
         }
     });
 }

@@ -1,8 +1,10 @@
 #include "alidade/confidence/width_table.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "../model/parallel.hpp"
+#include "../model/width_pass.hpp"
 #include "alidade/error.hpp"
 #include "pair_widths.hpp"
 
@@ -42,18 +44,33 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
     expects(table.sets == static_cast<Index>(inverse_factors.size()) && table.entries == features.entries(),
             "the width table belongs to another problem");
     for (Index set = 0; set < table.sets; ++set) {
-        const auto fill = [&](Index first_pair, Index last_pair) {
-            detail::PairWidths widths(features, tangent, options);
-            for (Index pair = first_pair; pair < last_pair; ++pair) {
-                const auto witness = std::span(table.witness)
-                                         .subspan(at(set * table.entries + features.first_entry(pair)),
-                                                  at(features.successors(pair)));
-                const WidthBracket bracket = widths.bracket(pair, inverse_factors[at(set)], witness);
-                table.lower[at(set * table.pairs + pair)] = bracket.lower;
-                table.upper[at(set * table.pairs + pair)] = bracket.upper;
-            }
+        const std::size_t pairs = at(table.pairs), entries = at(table.entries);
+        const auto lower = std::span(table.lower).subspan(at(set) * pairs, pairs);
+        const auto upper = std::span(table.upper).subspan(at(set) * pairs, pairs);
+        const auto witness = std::span(table.witness).subspan(at(set) * entries, entries);
+        const Matrix& metric = inverse_factors[at(set)];
+        const auto alone = [&] {
+            auto widths = std::make_shared<detail::PairWidths>(features, tangent, options);
+            return [&, widths](Index pair) {
+                const WidthBracket bracket = widths->bracket(
+                    pair, metric,
+                    witness.subspan(at(features.first_entry(pair)), at(features.successors(pair))));
+                lower[at(pair)] = bracket.lower;
+                upper[at(pair)] = bracket.upper;
+            };
         };
-        detail::in_chunks(table.pairs, 64, threads, fill);
+        // Vertices are tried eight pairs at a time; other ways go pair by pair.
+        if (options.method == WidthMethod::exact && tangent.centred() && tangent.space.dimension() > 0) {
+            detail::pass_over_widths(
+                features,
+                {&tangent, &metric, options.exact_successors, alone, lower, upper, witness, detail::widest_lanes()},
+                threads);
+            continue;
+        }
+        detail::in_chunks(table.pairs, 64, threads, [&](Index first, Index last) {
+            const auto fill = alone();
+            for (Index pair = first; pair < last; ++pair) fill(pair);
+        });
     }
 }
 

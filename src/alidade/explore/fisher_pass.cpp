@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../model/lane_math.hpp"
 #include "../model/tangent_coordinates.hpp"
 
 namespace alidade::detail {
@@ -28,17 +29,6 @@ struct FisherShared {
 };
 
 // What follows is written once, for one lane or several at once: `Number` is a vector or double.
-
-ALIDADE_INLINE double root_of(double square) {
-    return std::sqrt(square);
-}
-
-template <class Number>
-ALIDADE_INLINE Number root_of(const Number& square) {
-    Number root;
-    for (Index l = 0; l < width_of<Number>; ++l) root[l] = std::sqrt(square[l]);
-    return root;
-}
 
 template <class Number>
 struct SquareTerm {
@@ -136,7 +126,7 @@ ALIDADE_INLINE Number length_of(const Number* x, Index p) {
 /// The largest eigenvalue of a positive semidefinite matrix, nearly: a few power steps. It steers, no more.
 template <class Number>
 ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, Number* direction, Number* image) {
-    const Number zero{};
+    const Number zero{}, one = all_lanes<Number>(1), least = all_lanes<Number>(1e-300);
     for (Index i = 0; i < p; ++i) direction[i] = matrix[i * p + i] + 1e-12;
     Number value{};
     for (int step = 0; step < 8; ++step) {
@@ -144,9 +134,12 @@ ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, Number* 
         for (; row + 4 <= p; row += 4) image_rows<4>(matrix, direction, p, row, image);
         for (; row < p; ++row) image_rows<1>(matrix, direction, p, row, image);
         const Number norm = length_of(image, p), length = length_of(direction, p);
-        // Where nothing can be learned, the direction is zero from here on, and so is the value.
-        value = norm == zero ? zero : norm / length;
-        for (Index i = 0; i < p; ++i) direction[i] = norm == zero ? zero : image[i] / norm;
+        // Where nothing can be learned, the direction is zero from here on, and so is the value: by products, as
+        // GCC 12 fails on a choice that is made twice.
+        const Number alive = norm > zero ? one : zero;
+        value = alive * (norm / greater_of(length, least));
+        const Number divisor = greater_of(norm, least);
+        for (Index i = 0; i < p; ++i) direction[i] = alive * (image[i] / divisor);
     }
     return value;
 }

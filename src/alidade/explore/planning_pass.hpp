@@ -14,7 +14,7 @@
 namespace alidade::detail {
 
 /// The inner loop of replanning: for every pair, ascent of the width from its present witness, and the
-/// optimistic backup, in one pass over the features. Pairs lie eight side by side in tiles, a lane a pair,
+/// optimistic backup, in one pass over the features, all of which it reads, which must outlive it. Pairs lie eight side by side in tiles, a lane a pair,
 /// and are taken as many at a time as a vector of the machine has. A lane never sees another, and nothing is
 /// fused or reordered, so every width gives the same bits.
 class PlanningPass {
@@ -65,7 +65,8 @@ private:
     static unsigned bit(Index pair) noexcept { return 1U << (pair % lanes); }
 
     const FeatureMap& features_;
-    Index dimension_, sets_;
+    const TangentFeatures& tangent_;
+    Index sets_;
     LaneTiles tiles_;
     std::vector<std::uint8_t> witness_;  // [set][slot], a bit a lane
 };

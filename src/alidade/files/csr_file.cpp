@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "alidade/error.hpp"
+#include "mapped_file.hpp"
+#include "text_file.hpp"
 
 namespace alidade::detail {
 namespace {
@@ -31,15 +33,14 @@ std::vector<double> take_list(NpzArrays& arrays, std::string_view name, std::str
     return std::move(arrays.find(name)->second).take_reals(fmt::format("{}: array '{}'", file, name));
 }
 
-void check_structure(const BaseKernel& kernel, std::string_view file) {
+void check_structure(const BaseKernelView& kernel, std::string_view file) {
     expects(kernel.targets.size() == kernel.probabilities.size(),
             "{}: 'indices' has {} elements and 'data' has {}; both must have one for each stored number",
             file, kernel.targets.size(), kernel.probabilities.size());
     expects(static_cast<Index>(kernel.offsets.size()) - 1 == kernel.rows,
             "{}: 'indptr' has {} elements; a matrix of {} rows needs one more than rows", file,
             kernel.offsets.size(), kernel.rows);
-    expects(kernel.offsets.front() == 0, "{}: 'indptr' starts at {}; it must start at 0", file,
-            kernel.offsets.front());
+    expects(kernel.offsets[0] == 0, "{}: 'indptr' starts at {}; it must start at 0", file, kernel.offsets[0]);
     for (std::size_t r = 1; r < kernel.offsets.size(); ++r)
         expects(kernel.offsets[r] >= kernel.offsets[r - 1] && at(kernel.offsets[r]) <= kernel.targets.size(),
                 "{}: 'indptr' element {} is {}; it must lie from {} (the one before) to {} (the length of "
@@ -51,12 +52,30 @@ void check_structure(const BaseKernel& kernel, std::string_view file) {
                 kernel.targets[i], kernel.columns - 1);
 }
 
+void check_shape(const std::vector<std::int64_t>& shape, std::string_view file) {
+    expects(shape.size() == 2 && shape[0] >= 1 && shape[1] >= 1,
+            "{}: the matrix's shape is ({}); it must be (states*actions, states)", file,
+            fmt::join(shape, ", "));
+}
+
+struct CsrFiles {
+    MappedFile offsets, targets, numbers;
+
+    explicit CsrFiles(const std::filesystem::path& folder)
+        : offsets(folder / "indptr.npy"), targets(folder / "indices.npy"), numbers(folder / "data.npy") {}
+};
+
+IntegerView integers_of(const NpyView& array, std::string_view where) {
+    if (array.dtype == "<i4") return array.narrow_integers(where);
+    return array.wide_integers(where);
+}
+
 struct RowSum {
     Index row = 0;
     double sum = 0;
 };
 
-double sum_row(const BaseKernel& kernel, Index row) {
+double sum_row(const BaseKernelView& kernel, Index row) {
     double sum = 0;
     for (auto e = kernel.offsets[at(row)]; e < kernel.offsets[at(row + 1)]; ++e)
         sum += kernel.probabilities[at(e)];
@@ -97,6 +116,42 @@ BaseKernel read_csr(const std::filesystem::path& path) {
     return csr_from_arrays(read_npz(path), path.string());
 }
 
+BaseKernelView map_csr(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    expects(std::filesystem::is_directory(folder, ignored),
+            "{}: there is no such folder; it must have indices.npy, indptr.npy, data.npy and shape.npy",
+            folder.string());
+    const auto files = std::make_shared<const CsrFiles>(folder);
+    const std::filesystem::path size = folder / "shape.npy";
+    const NpyArray shape = parse_npy(read_text(size), size.string());
+    expects(shape.kind() == NpyKind::integer, "{}: holds '{}'; it must hold two integers", size.string(),
+            shape.dtype);
+    check_shape(shape.integers, size.string());
+    const auto view = [&](const char* name, const MappedFile& file) {
+        const std::string where = (folder / name).string();
+        NpyView array = view_npy(file.bytes(), where);
+        expects(array.shape.size() == 1, "{}: has {} dimensions; it must be a list", where,
+                array.shape.size());
+        return std::pair(std::move(array), where);
+    };
+    const auto [offsets, offsets_at] = view("indptr.npy", files->offsets);
+    const auto [targets, targets_at] = view("indices.npy", files->targets);
+    const auto [numbers, numbers_at] = view("data.npy", files->numbers);
+    BaseKernelView kernel;
+    kernel.name = folder.string();
+    kernel.rows = shape.integers[0];
+    kernel.columns = shape.integers[1];
+    kernel.offsets = integers_of(offsets, offsets_at);
+    kernel.targets = integers_of(targets, targets_at);
+    kernel.probabilities = numbers.reals(numbers_at);
+    kernel.owner = files;
+    check_structure(kernel, folder.string());
+    const std::size_t used = at(kernel.offsets[at(kernel.rows)]);
+    kernel.targets = kernel.targets.first(used);
+    kernel.probabilities = kernel.probabilities.first(used);
+    return kernel;
+}
+
 BaseKernel csr_from_arrays(NpzArrays arrays, std::string_view file) {
     const NpyArray& format = find_array(arrays, "format", file);
     expects(format.kind() == NpyKind::text && format.text == "csr",
@@ -104,9 +159,7 @@ BaseKernel csr_from_arrays(NpzArrays arrays, std::string_view file) {
             "scipy.sparse.save_npz(path, matrix.tocsr())",
             file, format.kind() == NpyKind::text ? format.text : format.dtype);
     const std::vector<std::int64_t> shape = take_integers(arrays, "shape", file);
-    expects(shape.size() == 2 && shape[0] >= 1 && shape[1] >= 1,
-            "{}: the matrix's shape is ({}); it must be (states*actions, states)", file,
-            fmt::join(shape, ", "));
+    check_shape(shape, file);
     BaseKernel kernel;
     kernel.name = file;
     kernel.rows = shape[0];
@@ -114,7 +167,7 @@ BaseKernel csr_from_arrays(NpzArrays arrays, std::string_view file) {
     kernel.offsets = take_integers(arrays, "indptr", file);
     kernel.targets = take_integers(arrays, "indices", file);
     kernel.probabilities = take_list(arrays, "data", file);
-    check_structure(kernel, file);
+    check_structure(BaseKernelView(kernel), file);
     // SciPy keeps spare room behind the last row when a matrix was edited in place.
     kernel.targets.resize(at(kernel.offsets.back()));
     kernel.probabilities.resize(at(kernel.offsets.back()));
@@ -141,7 +194,7 @@ void write_csr(const std::filesystem::path& path, const BaseKernel& kernel, NpzC
     write_npz(path, csr_to_arrays(kernel), compression);
 }
 
-void validate_rows(const BaseKernel& kernel, Index actions, std::string_view file) {
+void validate_rows(const BaseKernelView& kernel, Index actions, std::string_view file) {
     std::vector<RowSum> bad;
     for (Index row = 0; row < kernel.rows; ++row) {
         for (auto e = kernel.offsets[at(row)]; e < kernel.offsets[at(row + 1)]; ++e) {
@@ -158,12 +211,21 @@ void validate_rows(const BaseKernel& kernel, Index actions, std::string_view fil
     if (!bad.empty()) refuse_rows(std::move(bad), actions, file);
 }
 
+BaseKernel copy_of(const BaseKernelView& kernel) {
+    BaseKernel copy{.name = kernel.name, .rows = kernel.rows, .columns = kernel.columns};
+    for (std::size_t r = 0; r < kernel.offsets.size(); ++r) copy.offsets.push_back(kernel.offsets[r]);
+    for (std::size_t i = 0; i < kernel.targets.size(); ++i) copy.targets.push_back(kernel.targets[i]);
+    copy.probabilities.assign(kernel.probabilities.begin(), kernel.probabilities.end());
+    return copy;
+}
+
 void normalise_rows(BaseKernel& kernel) {
+    const BaseKernelView view(kernel);
     for (Index row = 0; row < kernel.rows; ++row) {
         const auto first = kernel.probabilities.begin() + kernel.offsets[at(row)];
         const auto last = kernel.probabilities.begin() + kernel.offsets[at(row + 1)];
         if (std::any_of(first, last, [](double p) { return p < 0; })) continue;
-        const double sum = sum_row(kernel, row);
+        const double sum = sum_row(view, row);
         if (!std::isfinite(sum) || sum <= 0 || is_one(sum)) continue;
         std::for_each(first, last, [sum](double& p) { p /= sum; });
     }

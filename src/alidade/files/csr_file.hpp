@@ -14,6 +14,9 @@ namespace alidade::detail {
 /// (S*A, S) and row s*A+a is the law of the next state. The kernel is named after the file. Throws
 /// InvalidArgument if it is not a well-formed CSR matrix; rows are checked by validate_rows.
 BaseKernel read_csr(const std::filesystem::path& path);
+/// The same from a folder of .npy files, which are mapped instead of read: `indices.npy` and `indptr.npy`
+/// ('<i4' or '<i8'), `data.npy` ('<f8') and `shape.npy`.
+BaseKernelView map_csr(const std::filesystem::path& folder);
 /// The same from arrays; `file` is what messages call them.
 BaseKernel csr_from_arrays(NpzArrays arrays, std::string_view file);
 
@@ -26,7 +29,10 @@ NpzArrays csr_to_arrays(const BaseKernel& kernel);
 /// Throws InvalidArgument, starting with `file`, unless every row of the kernel is a distribution
 /// (no negative number, sum 1 within 1e-9): names the state, action and sum of the first bad row and the
 /// three worst rows. `actions` is A.
-void validate_rows(const BaseKernel& kernel, Index actions, std::string_view file);
+void validate_rows(const BaseKernelView& kernel, Index actions, std::string_view file);
+
+/// A kernel of one's own, to be changed.
+BaseKernel copy_of(const BaseKernelView& kernel);
 
 /// Divides every row that has a positive sum, and none that is already right within 1e-9, by its sum.
 /// Rows with a negative number are left alone, for validate_rows to refuse.

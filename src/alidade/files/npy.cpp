@@ -160,6 +160,22 @@ void transpose(std::vector<T>& values, const std::vector<std::int64_t>& shape) {
     values = std::move(result);
 }
 
+template <class T>
+std::span<const T> elements(const NpyView& view, std::string_view dtype, std::string_view where) {
+    expects(view.dtype == dtype,
+            "{}: holds '{}'; an array that is used where it lies must hold '{}': save array.astype('{}')",
+            where, view.dtype, dtype, dtype);
+    expects(!view.fortran_order,
+            "{}: is in Fortran order; an array that is used where it lies must be in C order: save "
+            "numpy.ascontiguousarray(array)",
+            where);
+    expects(reinterpret_cast<std::uintptr_t>(view.data.data()) % alignof(T) == 0,
+            "{}: its numbers do not begin at a multiple of {} bytes; write the file again with numpy.save",
+            where, alignof(T));
+    // Bytes of a file, which nothing else looks at as another type.
+    return {reinterpret_cast<const T*>(view.data.data()), view.count};
+}
+
 std::string encode_data(const NpyArray& array, const NpyDtype& type, std::size_t count) {
     std::string data;
     data.reserve(count * type.size);
@@ -239,7 +255,7 @@ std::vector<double> NpyArray::take_reals(std::string_view where) && {
     return result;
 }
 
-NpyArray parse_npy(std::string_view bytes, std::string_view where) {
+NpyView view_npy(std::string_view bytes, std::string_view where) {
     const Sections sections = split(bytes, where);
     NpyHeader header = parse_npy_header(sections.header, where);
     const NpyDtype type = parse_dtype(header.descr, where);
@@ -251,11 +267,29 @@ NpyArray parse_npy(std::string_view bytes, std::string_view where) {
     expects(!__builtin_mul_overflow(count, type.size, &needed) && needed == sections.data.size(),
             "{}: shape ({}) of '{}' does not match the {} bytes of data; write the file again", where,
             fmt::join(header.shape, ", "), header.descr, sections.data.size());
+    const bool transposed = header.fortran_order && header.shape.size() > 1 && count > 0;
+    return {std::move(header.descr), std::move(header.shape), transposed, count, sections.data};
+}
+
+std::span<const double> NpyView::reals(std::string_view where) const {
+    return elements<double>(*this, "<f8", where);
+}
+
+std::span<const std::int32_t> NpyView::narrow_integers(std::string_view where) const {
+    return elements<std::int32_t>(*this, "<i4", where);
+}
+
+std::span<const std::int64_t> NpyView::wide_integers(std::string_view where) const {
+    return elements<std::int64_t>(*this, "<i8", where);
+}
+
+NpyArray parse_npy(std::string_view bytes, std::string_view where) {
+    NpyView view = view_npy(bytes, where);
     NpyArray array;
-    array.dtype = std::move(header.descr);
-    array.shape = std::move(header.shape);
-    decode(array, type, count, sections.data, where);
-    if (header.fortran_order && array.shape.size() > 1 && count > 0) {
+    array.dtype = std::move(view.dtype);
+    array.shape = std::move(view.shape);
+    decode(array, parse_dtype(array.dtype, where), view.count, view.data, where);
+    if (view.fortran_order) {
         transpose(array.reals, array.shape);
         transpose(array.integers, array.shape);
     }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,24 @@ struct NpyArray {
 
     bool operator==(const NpyArray&) const = default;
 };
+
+/// A .npy file (format 1, 2 or 3) where it lies in memory.
+struct NpyView {
+    std::string dtype;
+    std::vector<std::int64_t> shape;
+    bool fortran_order = false;  ///< and that matters: two dimensions or more, and elements
+    std::size_t count = 0;       ///< elements
+    std::string_view data;       ///< exactly theirs
+
+    /// The elements as they lie, if they are of the type ("<f8", "<i4" or "<i8"), in C order, and where such
+    /// a number may lie. Throws InvalidArgument, starting with `where`, that says how to write such a file.
+    std::span<const double> reals(std::string_view where) const;
+    std::span<const std::int32_t> narrow_integers(std::string_view where) const;
+    std::span<const std::int64_t> wide_integers(std::string_view where) const;
+};
+
+/// Throws InvalidArgument, starting with `where`, as parse_npy does.
+NpyView view_npy(std::string_view bytes, std::string_view where);
 
 /// Reads a .npy file (format 1, 2 or 3) held in memory. Pickled objects and big-endian data are refused;
 /// strings must have no dimensions. Throws InvalidArgument, starting with `where`, if the bytes are not

@@ -1,20 +1,15 @@
 #include <algorithm>
 #include <memory>
 
-#include "../files/csr_file.hpp"
-#include "../files/features_file.hpp"
 #include "../files/json_file.hpp"
 #include "../files/pair_features_file.hpp"
 #include "../files/toml_section.hpp"
 #include "alidade/error.hpp"
 #include "alidade/files/reward_file.hpp"
-#include "alidade/formats/model_formats.hpp"
-#include "alidade/formats/model_npz.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/problem/catalogue.hpp"
-#include "explicit_kernel.hpp"
-#include "explicit_npz.hpp"
-#include "tabular_arrays.hpp"
+#include "at_place.hpp"
+#include "problem_features.hpp"
 
 namespace alidade {
 namespace {
@@ -70,98 +65,6 @@ Document open_document(std::string_view path_text) {
     return document;
 }
 
-/// Runs `make` and puts `where` in front of what it refuses.
-template <class Make>
-auto at_place(const std::string& where, const Make& make) {
-    try {
-        return make();
-    } catch (const InvalidArgument& problem) {
-        throw InvalidArgument(fmt::format("{}: {}", where, problem.what()));
-    }
-}
-
-/// A base model in NumPy arrays: a sparse matrix, dense transitions, or an explicit model.
-BaseKernel kernel_of_arrays(detail::NpzArrays arrays, const std::string& file, const LoadOptions& options) {
-    if (arrays.contains("state_to_choices"))
-        return detail::base_kernel_of(
-            detail::explicit_from_arrays(std::move(arrays), file, {options.normalise}), file);
-    if (arrays.contains("transitions")) {
-        TabularModel model = detail::tabular_from_arrays(std::move(arrays), file);
-        expects(model.steps.size() == 1,
-                "{}: has the transitions of {} steps; a base model is one law for all steps", file,
-                model.steps.size());
-        return std::move(model.steps[0]);
-    }
-    const bool counted = arrays.contains("actions");
-    const std::vector<std::int64_t> given =
-        counted ? detail::find_array(arrays, "actions", file).integers : std::vector<std::int64_t>{};
-    expects(!counted || given.size() == 1, "{}: array 'actions' must be one integer", file);
-    const Index actions = counted ? given[0] : 0;
-    BaseKernel kernel = detail::csr_from_arrays(std::move(arrays), file);
-    expects(kernel.rows % kernel.columns == 0,
-            "{}: shape is ({}, {}); rows must be a multiple of columns, (states*actions, states)", file,
-            kernel.rows, kernel.columns);
-    expects(!counted || kernel.rows / kernel.columns == actions,
-            "{}: has {} rows for {} states and {} actions: the transitions of several steps; a base model is "
-            "one law for all steps",
-            file, kernel.rows, kernel.columns, actions);
-    if (options.normalise) detail::normalise_rows(kernel);
-    return kernel;
-}
-
-BaseKernel load_kernel(const detail::TomlSection& section, const Document& document,
-                       const LoadOptions& options) {
-    section.allow_only({"name", "file"});
-    const fs::path path = document.beside(section.text("file"));
-    const std::string file = path.string();
-    expects(path.extension() == ".npz" || model_format_of(path) != nullptr,
-            "{} is {}; base models are read from .npz files (SciPy CSR), and from .drn, .drn.gz, .drn.xz, "
-            ".tra, .umb "
-            "and .json files: convert it",
-            section.where("file"), file);
-    BaseKernel kernel = path.extension() == ".npz"
-                            ? kernel_of_arrays(detail::read_npz(path), file, options)
-                            : detail::base_kernel_of(read_model(path, {options.normalise}), file);
-    detail::validate_rows(kernel, kernel.rows / kernel.columns, file);
-    const bool packed = path.extension() == ".gz" || path.extension() == ".xz";
-    kernel.name = section.has("name") ? section.text("name") : (packed ? path.stem() : path).stem().string();
-    return kernel;
-}
-
-SharedFeatures load_base(const Document& document, const LoadOptions& options) {
-    std::vector<BaseKernel> kernels;
-    std::string first;
-    for (const detail::TomlSection& section : document.root().sections("base")) {
-        kernels.push_back(load_kernel(section, document, options));
-        const std::string file = document.beside(section.text("file")).string();
-        if (first.empty()) first = file;
-        expects(
-            kernels.back().rows == kernels.front().rows && kernels.back().columns == kernels.front().columns,
-            "{}: shape is ({}, {}) but {} has ({}, {}); base models must have the same states and actions",
-            file, kernels.back().rows, kernels.back().columns, first, kernels.front().rows,
-            kernels.front().columns);
-    }
-    expects(!kernels.empty(), "{}: [[base]] lists no base model; add one", document.root().where("base"));
-    const Index states = kernels.front().columns, actions = kernels.front().rows / states;
-    return at_place(document.file.string(), [&] {
-        return std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(states, actions, kernels));
-    });
-}
-
-SharedFeatures load_features(const Document& document, const LoadOptions& options) {
-    const detail::TomlSection root = document.root();
-    if (root.has("base")) return load_base(document, options);
-    const detail::TomlSection section = root.section("features");
-    section.allow_only({"file", "norm_bound"});
-    const double bound = section.real("norm_bound");
-    expects(bound >= 1, "{} is {}; must be at least 1, since rows that sum to one need it",
-            section.where("norm_bound"), bound);
-    const fs::path path = document.beside(section.text("file"));
-    const SignedFeatures data = detail::read_features(path, bound);
-    return at_place(path.string(),
-                    [&] { return std::make_shared<const FeatureMap>(FeatureMap::from_features(data)); });
-}
-
 /// Features of pairs, and the truth if it is there.
 void load_linear(const Document& document, ProblemDescription& parts) {
     const detail::TomlSection root = document.root(), section = root.section("linear");
@@ -183,7 +86,7 @@ void load_any_features(const Document& document, const LoadOptions& options, Pro
     if (root.has("linear"))
         load_linear(document, parts);
     else
-        parts.features = load_features(document, options);
+        parts.features = detail::load_features(root, document.file, options);
 }
 
 StartLaw load_start(const detail::TomlSection& problem, Index states) {
@@ -204,7 +107,7 @@ StartLaw load_start(const detail::TomlSection& problem, Index states) {
             detail::toml_number(*atom->get(1), fmt::format("{}: probability of state {}", where, state));
         law.emplace_back(state, p);
     }
-    return at_place(where, [&] { return StartLaw(std::move(law)); });
+    return detail::at_place(where, [&] { return StartLaw(std::move(law)); });
 }
 
 std::vector<std::string> load_names(const detail::TomlSection& problem, std::string_view key, Index count) {
@@ -301,7 +204,7 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
         weights_file = fmt::format(" (weights: {})", path.string());
     }
     parts.rewards = load_rewards(document, shape);
-    return at_place(document.file.string() + weights_file, [&] { return Problem(std::move(parts)); });
+    return detail::at_place(document.file.string() + weights_file, [&] { return Problem(std::move(parts)); });
 }
 
 std::vector<std::string> environment_command(std::string_view path_or_uri) {

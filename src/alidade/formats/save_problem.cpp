@@ -5,6 +5,7 @@
 
 #include "../files/csr_file.hpp"
 #include "../files/features_file.hpp"
+#include "../files/features_folder.hpp"
 #include "../files/pair_features_file.hpp"
 #include "../files/text_file.hpp"
 #include "alidade/error.hpp"
@@ -106,7 +107,18 @@ std::string problem_section(const ProblemDescription& parts) {
     return text;
 }
 
-std::string save_features(const FeatureMap& features, const fs::path& folder) {
+/// In the layout of the memory, for load_problem to map.
+std::string save_mapped(const FeatureMap& features, const fs::path& folder) {
+    make_folder(folder / "features");
+    detail::write_features_folder(folder / "features", features);
+    const std::string what = features.kind() == FeatureKind::general
+                                 ? fmt::format("norm_bound = {}", float_text(features.norm_bound()))
+                                 : fmt::format("base_models = {}", quoted_list(features.names()));
+    return fmt::format("\n[features]\nfolder = \"features\"\n{}\n", what);
+}
+
+std::string save_features(const FeatureMap& features, const fs::path& folder, const SaveOptions& options) {
+    if (options.mapped) return save_mapped(features, folder);
     if (features.kind() == FeatureKind::general) {
         detail::write_features(folder / "features.npz", features);
         return fmt::format("\n[features]\nfile = \"features.npz\"\nnorm_bound = {}\n",
@@ -169,11 +181,13 @@ std::string save_rewards(const std::vector<NamedReward>& rewards, const fs::path
 
 }  // namespace
 
-void save_problem(const Problem& problem, const fs::path& folder) {
+void save_problem(const Problem& problem, const fs::path& folder, const SaveOptions& options) {
     const ProblemDescription& parts = problem.description();
+    expects(!(options.mapped && parts.linear),
+            "the features of a linear MDP are read, not mapped; save it in the other layout");
     std::string text = problem_section(parts);
     make_folder(folder);
-    text += parts.linear ? save_linear(parts, folder) : save_features(*parts.features, folder);
+    text += parts.linear ? save_linear(parts, folder) : save_features(*parts.features, folder, options);
     if (parts.truth) text += save_truth(*parts.truth, folder);
     text += target_section(parts.target);
     text += save_rewards(parts.rewards, folder);

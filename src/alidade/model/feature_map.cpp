@@ -14,17 +14,17 @@ namespace {
 
 constexpr double row_tolerance = 1e-9;
 
-std::string label(const BaseKernel& kernel, std::size_t number) {
+std::string label(const BaseKernelView& kernel, std::size_t number) {
     return kernel.name.empty() ? fmt::format("base model {}", number) : kernel.name;
 }
 
-void check_offsets(const std::string& who, const std::vector<std::int64_t>& offsets, Index rows,
-                   std::size_t entries) {
+void check_offsets(const std::string& who, const IntegerView& offsets, Index rows, std::size_t entries) {
     expects(offsets.size() == at(rows + 1), "{}: {} row offsets; must be {} (states*actions + 1)", who,
             offsets.size(), rows + 1);
-    expects(offsets.front() == 0 && offsets.back() == static_cast<std::int64_t>(entries),
-            "{}: row offsets run from {} to {}; must run from 0 to {} (the number of entries)", who,
-            offsets.front(), offsets.back(), entries);
+    const std::int64_t first = offsets[0], last = offsets[at(rows)];
+    expects(first == 0 && last == static_cast<std::int64_t>(entries),
+            "{}: row offsets run from {} to {}; must run from 0 to {} (the number of entries)", who, first,
+            last, entries);
     for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
         expects(offsets[r] <= offsets[r + 1] && offsets[r + 1] <= static_cast<std::int64_t>(entries),
                 "{}: row offsets decrease at row {}", who, r);
@@ -50,7 +50,7 @@ struct BadRow {
                     who, first.pair / actions, first.pair % actions, first.sum, bad.size(), worst));
 }
 
-void check_kernel(const BaseKernel& kernel, const std::string& who, Index states, Index actions) {
+void check_kernel(const BaseKernelView& kernel, const std::string& who, Index states, Index actions) {
     expects(kernel.rows == states * actions && kernel.columns == states,
             "{}: shape is ({}, {}); must be ({}, {}) = (states*actions, states)", who, kernel.rows,
             kernel.columns, states * actions, states);
@@ -78,6 +78,33 @@ void check_kernel(const BaseKernel& kernel, const std::string& who, Index states
     if (!bad.empty()) refuse_rows(who, std::move(bad), actions);
 }
 
+/// Where the kernels lead from a pair, ascending.
+void unite_supports(std::span<const BaseKernelView> kernels, Index pair, std::vector<std::int32_t>& support) {
+    support.clear();
+    for (const BaseKernelView& kernel : kernels)
+        for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e)
+            if (kernel.probabilities[at(e)] > 0)
+                support.push_back(static_cast<std::int32_t>(kernel.targets[at(e)]));
+    std::ranges::sort(support);
+    support.erase(std::unique(support.begin(), support.end()), support.end());
+}
+
+/// The rows of a pair side by side, d numbers for each successor.
+void unite_rows(std::span<const BaseKernelView> kernels, Index pair, std::span<const std::int32_t> support,
+                double* values) {
+    const std::size_t d = kernels.size();
+    std::fill_n(values, support.size() * d, 0.0);
+    for (std::size_t i = 0; i < d; ++i) {
+        const BaseKernelView& kernel = kernels[i];
+        for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e) {
+            if (!(kernel.probabilities[at(e)] > 0)) continue;
+            const auto place = std::ranges::lower_bound(support, kernel.targets[at(e)]) - support.begin();
+            values[at(place) * d + i] += kernel.probabilities[at(e)];
+        }
+        detail::normalise(values + i, std::ssize(support), static_cast<Index>(d));
+    }
+}
+
 }  // namespace
 
 FeatureMap::FeatureMap(SuccessorMap successors, Index features, std::vector<double> values)
@@ -94,42 +121,37 @@ bool FeatureMap::operator==(const FeatureMap& other) const {
 }
 
 FeatureMap FeatureMap::from_base_kernels(Index states, Index actions, std::span<const BaseKernel> kernels) {
+    return from_kernel_views(states, actions, std::vector<BaseKernelView>(kernels.begin(), kernels.end()));
+}
+
+FeatureMap FeatureMap::from_kernel_views(Index states, Index actions,
+                                         std::span<const BaseKernelView> kernels) {
     validate(Shape{states, actions, 1});
     expects(!kernels.empty(), "no base models given; at least one is needed");
     const std::size_t d = kernels.size();
     for (std::size_t i = 0; i < d; ++i) check_kernel(kernels[i], label(kernels[i], i), states, actions);
 
+    // Twice over the rows, so that nothing has to grow: a model that fits into memory once would not fit
+    // twice.
     const Index pairs = states * actions;
     std::vector<std::int64_t> offsets{0};
-    std::vector<std::int32_t> targets, support;
-    std::vector<double> values;
     offsets.reserve(at(pairs + 1));
+    std::vector<std::int32_t> support;
     for (Index pair = 0; pair < pairs; ++pair) {
-        support.clear();
-        for (const BaseKernel& kernel : kernels)
-            for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e)
-                if (kernel.probabilities[at(e)] > 0)
-                    support.push_back(static_cast<std::int32_t>(kernel.targets[at(e)]));
-        std::ranges::sort(support);
-        support.erase(std::unique(support.begin(), support.end()), support.end());
-        const std::size_t first = targets.size();
-        targets.insert(targets.end(), support.begin(), support.end());
-        values.resize(targets.size() * d, 0.0);
-        for (std::size_t i = 0; i < d; ++i) {
-            const BaseKernel& kernel = kernels[i];
-            for (auto e = kernel.offsets[at(pair)]; e < kernel.offsets[at(pair + 1)]; ++e) {
-                if (!(kernel.probabilities[at(e)] > 0)) continue;
-                const auto place = std::ranges::lower_bound(support, kernel.targets[at(e)]) - support.begin();
-                values[(first + at(place)) * d + i] += kernel.probabilities[at(e)];
-            }
-        }
-        for (std::size_t i = 0; i < d; ++i)
-            detail::normalise(values.data() + first * d + i, static_cast<Index>(support.size()),
-                              static_cast<Index>(d));
-        offsets.push_back(static_cast<std::int64_t>(targets.size()));
+        unite_supports(kernels, pair, support);
+        offsets.push_back(offsets.back() + std::ssize(support));
     }
+    std::vector<std::int32_t> targets(at(offsets.back()));
+    std::shared_ptr<double[]> numbers = std::make_shared_for_overwrite<double[]>(targets.size() * d);
+    for (Index pair = 0; pair < pairs; ++pair) {
+        unite_supports(kernels, pair, support);
+        const std::size_t first = at(offsets[at(pair)]);
+        std::ranges::copy(support, targets.begin() + offsets[at(pair)]);
+        unite_rows(kernels, pair, support, numbers.get() + first * d);
+    }
+    const std::span<const double> values(numbers.get(), targets.size() * d);
     FeatureMap map({states, actions, std::move(offsets), std::move(targets)}, static_cast<Index>(d),
-                   std::move(values));
+                   std::move(numbers), values);
     for (std::size_t i = 0; i < d; ++i) map.names_.push_back(label(kernels[i], i));
     return map;
 }
@@ -141,7 +163,7 @@ FeatureMap FeatureMap::from_features(const SignedFeatures& data) {
             "norm bound is {}; must be a finite number of at least 1 (rows that sum to one need it)",
             data.norm_bound);
     const Index pairs = data.states * data.actions;
-    check_offsets("features", data.offsets, pairs, data.targets.size());
+    check_offsets("features", std::span(data.offsets), pairs, data.targets.size());
     expects(data.values.size() == data.targets.size() * at(data.features),
             "features: {} values for {} entries; must be {} (features times entries)", data.values.size(),
             data.targets.size(), data.targets.size() * at(data.features));

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kept_size.hpp"
+#include "lane_dispatch.hpp"
 #include "tangent_coordinates.hpp"
 
 namespace alidade::detail {
@@ -26,37 +27,78 @@ ALIDADE_INLINE void coordinates_of_tile(const Coordinates& given, Index successo
         }
 }
 
-using CoordinatesOfTile = void (*)(const Coordinates&, Index, const double*, double*, double*);
+struct CoordinatesKernel {
+    template <class Number>
+    ALIDADE_INLINE static void run(const Coordinates& given, Index successors, const double* phi, double* psi,
+                                   double* centre) {
+        coordinates_of_tile<Number>(given, successors, phi, psi, centre);
+    }
+};
+using CoordinatesByLanes = ByLanes<CoordinatesKernel, const Coordinates&, Index, const double*, double*, double*>;
 
-#if ALIDADE_WIDER_LANES
-[[gnu::target("avx512f")]] void coordinates_by_eight(const Coordinates& given, Index successors,
-                                                     const double* phi, double* psi, double* centre) {
-    coordinates_of_tile<EightLanes>(given, successors, phi, psi, centre);
-}
-[[gnu::target("avx2")]] void coordinates_by_four(const Coordinates& given, Index successors,
-                                                 const double* phi, double* psi, double* centre) {
-    coordinates_of_tile<FourLanes>(given, successors, phi, psi, centre);
-}
-#endif
+/// Numbers of eight pairs, each of which has them one after another, into lanes.
+struct TransposeKernel {
+    template <class Number>
+    ALIDADE_INLINE static void run(const double* const* from, Index count, double* to) {
+        constexpr Index width = width_of<Number>;
+        Index i = 0;
+        for (; i + width <= count; i += width)
+            for (Index l = 0; l < lanes; l += width) {
+                Number row[at(width)];
+                for (Index r = 0; r < width; ++r) std::memcpy(&row[r], from[l + r] + i, sizeof row[r]);
+                transpose(row);
+                for (Index k = 0; k < width; ++k) set_number(to + l, i + k, row[k]);
+            }
+        for (; i < count; ++i)
+            for (Index l = 0; l < lanes; ++l) to[i * lanes + l] = from[l][i];
+    }
 
-CoordinatesOfTile coordinates_of(LaneWidth width) {
-#if ALIDADE_WIDER_LANES
-    if (width == LaneWidth::eight) return coordinates_by_eight;
-    if (width == LaneWidth::four) return coordinates_by_four;
-#endif
+private:
+    ALIDADE_INLINE static void transpose(double*) {}
 #if ALIDADE_LANES
-    if (width != LaneWidth::one) return coordinates_of_tile<TwoLanes>;
+    ALIDADE_INLINE static void transpose(TwoLanes* row) {
+        const TwoLanes first = row[0];
+        row[0] = __builtin_shufflevector(first, row[1], 0, 2);
+        row[1] = __builtin_shufflevector(first, row[1], 1, 3);
+    }
+    ALIDADE_INLINE static void transpose(FourLanes* row) {
+        FourLanes two[4];
+        for (Index r = 0; r < 4; r += 2) {
+            two[r] = __builtin_shufflevector(row[r], row[r + 1], 0, 4, 2, 6);
+            two[r + 1] = __builtin_shufflevector(row[r], row[r + 1], 1, 5, 3, 7);
+        }
+        for (Index k = 0; k < 2; ++k) {
+            row[k] = __builtin_shufflevector(two[k], two[k + 2], 0, 1, 4, 5);
+            row[k + 2] = __builtin_shufflevector(two[k], two[k + 2], 2, 3, 6, 7);
+        }
+    }
+    /// In three rounds: neighbours, pairs, halves.
+    ALIDADE_INLINE static void transpose(EightLanes* row) {
+        EightLanes two[8], four[8];
+        for (Index r = 0; r < 8; r += 2) {
+            two[r] = __builtin_shufflevector(row[r], row[r + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+            two[r + 1] = __builtin_shufflevector(row[r], row[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        }
+        for (Index r = 0; r < 8; r += 4)
+            for (Index k = 0; k < 2; ++k) {
+                four[r + k] = __builtin_shufflevector(two[r + k], two[r + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+                four[r + k + 2] = __builtin_shufflevector(two[r + k], two[r + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+            }
+        for (Index k = 0; k < 4; ++k) {
+            row[k] = __builtin_shufflevector(four[k], four[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+            row[k + 4] = __builtin_shufflevector(four[k], four[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        }
+    }
 #endif
-    (void)width;
-    return coordinates_of_tile<double>;
-}
+};
+using TransposeByLanes = ByLanes<TransposeKernel, const double* const*, Index, double*>;
 
 }  // namespace
 
-LaneTiles::LaneTiles(const FeatureMap& features, const TangentFeatures& tangent, TileParts parts,
+LaneTiles::LaneTiles(const FeatureMap& features, const TangentFeatures* tangent, TileParts parts,
                      KeptTiles kept)
     : features_(features), tangent_(tangent), parts_(parts), blocks_(features) {
-    const Index d = features.features(), p = tangent.space.dimension(), slots = blocks_.slots();
+    const Index d = features.features(), p = dimension(), slots = blocks_.slots();
     const Index each = (parts == TileParts::psi ? 0 : d) + (parts == TileParts::phi ? 0 : p + 1);
     kept_ = kept == KeptTiles::by_size ? is_kept(static_cast<double>(slots * each * lanes))
                                        : kept == KeptTiles::yes;
@@ -81,11 +123,11 @@ LaneTiles::LaneTiles(const FeatureMap& features, const TangentFeatures& tangent,
 
 std::size_t LaneTiles::scratch() const noexcept {
     // Features, coordinates and centres; targets are half as wide as numbers.
-    return at(blocks_.most_successors * lanes * (features_.features() + tangent_.space.dimension() + 2));
+    return at(blocks_.most_successors * lanes * (features_.features() + dimension() + 2));
 }
 
 Tile LaneTiles::stored(Index block) const noexcept {
-    const Index start = blocks_.start[at(block)], d = features_.features(), p = tangent_.space.dimension();
+    const Index start = blocks_.start[at(block)], d = features_.features(), p = dimension();
     Tile tile;
     if (!phi_.empty()) tile.phi = phi_.data() + start * d * lanes;
     if (!centre_.empty()) {
@@ -101,6 +143,21 @@ void LaneTiles::gather(Index block, Index successors, double* phi, std::int32_t*
     const Index d = features_.features(), first = block * lanes;
     const double* const values = features_.values().data();
     const std::int32_t* const targets = features_.targets().data();
+    // Most blocks have eight pairs of as many successors, which is done in registers.
+    bool even = first + lanes <= features_.pairs();
+    for (Index lane = 0; lane < lanes && even; ++lane)
+        even = features_.successors(first + lane) == successors;
+    if (even) {
+        static const auto transpose = TransposeByLanes::of(widest_lanes());
+        const double* from[lanes];
+        for (Index lane = 0; lane < lanes; ++lane) {
+            const Index begin = features_.first_entry(first + lane);
+            from[lane] = values + begin * d;
+            for (Index j = 0; j < successors; ++j) target[j * lanes + lane] = targets[begin + j];
+        }
+        transpose(from, successors * d, phi);
+        return;
+    }
     for (Index lane = 0; lane < lanes; ++lane) {
         const Index pair = first + lane;
         const Index begin = pair < features_.pairs() ? features_.first_entry(pair) : 0;
@@ -114,7 +171,7 @@ void LaneTiles::gather(Index block, Index successors, double* phi, std::int32_t*
 }
 
 Tile LaneTiles::made(Index block, double* scratch, TileParts parts) const {
-    const Index d = features_.features(), p = tangent_.space.dimension(), most = blocks_.most_successors;
+    const Index d = features_.features(), p = dimension(), most = blocks_.most_successors;
     const Index successors = blocks_.start[at(block + 1)] - blocks_.start[at(block)];
     double* const phi = scratch;
     double* const psi = phi + most * d * lanes;
@@ -126,8 +183,8 @@ Tile LaneTiles::made(Index block, double* scratch, TileParts parts) const {
     tile.successors = successors;
     if (parts != TileParts::psi) tile.phi = phi;
     if (parts == TileParts::phi) return tile;
-    static const CoordinatesOfTile coordinates = coordinates_of(widest_lanes());
-    coordinates(tangent_.coordinates(), successors, phi, psi, centre);
+    static const auto coordinates = CoordinatesByLanes::of(widest_lanes());
+    coordinates(tangent_->coordinates(), successors, phi, psi, centre);
     tile.psi = psi;
     tile.centre = centre;
     return tile;

@@ -38,7 +38,11 @@ enum class KeptTiles {
 class LaneTiles {
 public:
     LaneTiles(const FeatureMap& features, const TangentFeatures& tangent, TileParts parts,
-              KeptTiles kept = KeptTiles::by_size);
+              KeptTiles kept = KeptTiles::by_size)
+        : LaneTiles(features, &tangent, parts, kept) {}
+    /// Of the features alone.
+    explicit LaneTiles(const FeatureMap& features, KeptTiles kept = KeptTiles::by_size)
+        : LaneTiles(features, nullptr, TileParts::phi, kept) {}
 
     const LaneBlocks& blocks() const noexcept { return blocks_; }
     Index pairs() const noexcept { return features_.pairs(); }
@@ -56,12 +60,14 @@ public:
     void fetch_values(Index block, const double* values) const noexcept;
 
 private:
+    LaneTiles(const FeatureMap& features, const TangentFeatures* tangent, TileParts parts, KeptTiles kept);
+    Index dimension() const noexcept { return tangent_ == nullptr ? 0 : tangent_->space.dimension(); }
     Tile stored(Index block) const noexcept;
     Tile made(Index block, double* scratch, TileParts parts) const;
     void gather(Index block, Index successors, double* phi, std::int32_t* target) const noexcept;
 
     const FeatureMap& features_;
-    const TangentFeatures& tangent_;
+    const TangentFeatures* tangent_;  // none of tiles of features alone
     TileParts parts_;
     LaneBlocks blocks_;
     bool kept_;

@@ -209,6 +209,9 @@ struct RunStore::Connection {
         expects(counts.shape() == problem.shape() &&
                     counts.successors().entries() == problem.successors().entries(),
                 "{}: the counts to be saved are of another problem than the run", printable(folder.native()));
+        // What was computed from features that changed meanwhile is of no problem. Episodes that come with it
+        // are stored all the same: they happened.
+        if ((result != nullptr || !more) && !problem.is_linear()) problem.features().check_unchanged();
         in_transaction([&] {
             if (more) more(*database);
             // What others have written meanwhile is not known.

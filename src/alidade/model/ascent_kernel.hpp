@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "alidade/types.hpp"
+#include "lane_math.hpp"
+#include "lane_tiles.hpp"
+#include "lanes.hpp"
+
+namespace alidade::detail {
+
+/// What all pairs of a planning step share. Everything is in the features themselves: coordinates of every
+/// successor would be as many numbers again.
+struct AscentStep {
+    Index features = 0, dimension = 0;
+    const double* weights = nullptr;  ///< theta: d numbers, whose expectation is taken
+    /// p x d, column after column: the inverse factor of the metric times the basis' transpose, so that its
+    /// product with phi_V has the length of psi_V in the metric.
+    const double* root = nullptr;
+    /// Whether what is added to all features of a successor does not count (coordinates of base models). Then
+    /// differences from the first are taken, and base models that agree carry exactly no information.
+    bool centred = false;
+    const double* next = nullptr;  ///< one a state: the value at the next step
+    double scale = 0;              ///< of the width: radius times range
+    int ascents = 0;               ///< how often the witness may move before the width is taken
+};
+
+/// phi_V of the witness and phi_next, `count` elements from `first` on, in one reading of the features. With
+/// `next_too`: both; else the witness' alone.
+template <std::size_t count, bool next_too, class Number>
+ALIDADE_INLINE void sum_both(const Tile& tile, Index lane, Index d, Index first, const double* witness,
+                             const double* value, Number* of_witness, Number* of_next) {
+    Number chosen[count] = {}, expected[count] = {};
+    for (Index j = 0; j < tile.successors; ++j) {
+        const double* const phi = tile.phi + (j * d + first) * lanes + lane;
+        const Number w = number_at<Number>(witness + lane, j);
+        Number v{};
+        if constexpr (next_too) v = number_at<Number>(value + lane, j);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Number x = number_at<Number>(phi, static_cast<Index>(i));
+            chosen[i] += w * x;
+            if constexpr (next_too) expected[i] += v * x;
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        of_witness[at(first) + i] = chosen[i];
+        if constexpr (next_too) of_next[at(first) + i] = expected[i];
+    }
+}
+
+template <bool next_too, class Number>
+ALIDADE_INLINE void sum_features_of(const Tile& tile, Index lane, Index d, const double* witness,
+                                    const double* value, Number* of_witness, Number* of_next) {
+    Index first = 0;
+    for (; first + 5 <= d; first += 5)
+        sum_both<5, next_too>(tile, lane, d, first, witness, value, of_witness, of_next);
+    for (; first < d; ++first)
+        sum_both<1, next_too>(tile, lane, d, first, witness, value, of_witness, of_next);
+}
+
+/// |psi_V|^2 in the metric, from phi_V; `image` gets psi_V there.
+template <class Number>
+ALIDADE_INLINE Number square_in_metric(const AscentStep& step, Number* phi_value, Number* image) {
+    const Index d = step.features, p = step.dimension;
+    if (step.centred) {
+        const Number first = phi_value[0];
+        for (Index i = 0; i < d; ++i) phi_value[i] -= first;
+    }
+    for (Index k = 0; k < p; ++k) image[k] = Number{};
+    for (Index i = step.centred ? 1 : 0; i < d; ++i)
+        for (Index k = 0; k < p; ++k) image[k] += step.root[i * p + k] * phi_value[i];
+    Number square{};
+    for (Index k = 0; k < p; ++k) square += image[k] * image[k];
+    return square;
+}
+
+/// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.
+/// |psi_V| is convex in V, so that V that maximises its linearisation does not lower it: an ascent, which ends
+/// at a vertex of [0,1]^m. A lower end of the width, for planning and for regression features; certificates
+/// have upper ends [theory §1.3].
+template <class Number>
+ALIDADE_INLINE bool move_witness(const AscentStep& step, const Tile& tile, Index lane, const Number* image,
+                                 Number* slope, double* witness) {
+    const Index d = step.features, p = step.dimension, begin = step.centred ? 1 : 0;
+    const Number zero{}, one = all_lanes<Number>(1);
+    for (Index i = begin; i < d; ++i) {
+        slope[i] = Number{};
+        for (Index k = 0; k < p; ++k) slope[i] += step.root[i * p + k] * image[k];
+    }
+    Number moved{};
+    for (Index j = 0; j < tile.successors; ++j) {
+        const double* const phi = tile.phi + j * d * lanes + lane;
+        const Number first = step.centred ? number_at<Number>(phi, 0) : zero;
+        Number score{};
+        for (Index i = begin; i < d; ++i) score += (number_at<Number>(phi, i) - first) * slope[i];
+        const Number chosen = score > zero ? one : zero;
+        moved += size_of(chosen - number_at<Number>(witness + lane, j));
+        set_number(witness + lane, j, chosen);
+    }
+    return any_of(moved > zero);
+}
+
+/// Ascent of the widths of eight pairs from their witnesses, and the optimistic backup.
+struct AscentKernel {
+    static Index scratch(Index successors, Index features, Index dimension) {
+        return (successors + 3 * features + dimension) * lanes;
+    }
+
+    /// `witness`, [successor][lane], zeros and ones, is moved; values[lane] = scale width + E[next(s')].
+    template <class Number>
+    ALIDADE_INLINE static void run(const AscentStep& step, const Tile& tile, double* witness, double* scratch,
+                                   double* values) {
+        const Index d = step.features, m = tile.successors;
+        double* const value = scratch;
+        auto* const phi_value = reinterpret_cast<Number*>(scratch + m * lanes);
+        Number *const phi_next = phi_value + d, *const slope = phi_next + d, *const image = slope + d;
+        // Gathered one by one first: a vector read right after its parts were written would wait for them.
+        for (Index slot = 0; slot < m * lanes; ++slot) value[slot] = step.next[tile.target[slot]];
+        const Number zero{};
+        for (Index l = 0; l < lanes; l += width_of<Number>) {
+            sum_features_of<true>(tile, l, d, witness, value, phi_value, phi_next);
+            Number expected{};
+            for (Index i = 0; i < d; ++i) expected += step.weights[i] * phi_next[i];
+            // From the witness of the last policy: metrics change little, and a few steps are enough for it to
+            // follow [oracle §C.2]. Most witnesses stay most of the time; lanes that all do are done.
+            Number square = square_in_metric(step, phi_value, image);
+            for (int ascent = 0; ascent < step.ascents; ++ascent) {
+                if (!move_witness(step, tile, l, image, slope, witness)) break;
+                sum_features_of<false>(tile, l, d, witness, value, phi_value, phi_next);
+                square = square_in_metric(step, phi_value, image);
+            }
+            // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1 lines
+            // 10-13].
+            set_number(values + l, 0, step.scale * root_of(greater_of(zero, square)) + expected);
+        }
+    }
+};
+
+}  // namespace alidade::detail

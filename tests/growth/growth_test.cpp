@@ -1,0 +1,154 @@
+// What the tool does grows with the number of states as the model does, and not faster. Work is counted, not
+// timed: the instructions that valgrind sees, which are the same on a busy machine, and the memory at its
+// peak.
+//
+// Problems of one family with successors near their states, so that the first states, and what two episodes
+// see of them, are the same in all sizes, and solvers take the same steps. A loop over all states for every
+// state is seen from a fifth of an instruction a state on; a table of that size from a bit on.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace alidade::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr double most = 1.05;  // the exponent
+
+class Growth : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = (std::filesystem::temp_directory_path() / "alidade-growth-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    static std::string problem(int states, const std::string& sizes) {
+        return "builtin:garnet?states=" + std::to_string(states) + "&reach=4&" + sizes;
+    }
+    /// Two episodes, a policy for each, the certificate at the end.
+    Words explore(const std::string& problem, const std::string& algorithm) const {
+        return {"explore", problem,    "--algorithm", algorithm,   "-o", run_folder(),  "--episodes",
+                "2",       "--replan", "every",       "--threads", "1",  "--overwrite", "--quiet"};
+    }
+    Words certify() const { return {"certify", run_folder(), "--threads", "1", "--quiet"}; }
+    static Words check(const std::string& problem) { return {"check", problem, "--quiet"}; }
+
+    /// Instructions in millions.
+    double work(const Words& words) const {
+        Words all{ALIDADE_VALGRIND, "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null",
+                  ALIDADE_TOOL};
+        all.insert(all.end(), words.begin(), words.end());
+        finish(all);
+        std::ifstream log(folder_ / "err.txt");
+        const std::string text{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()};
+        std::smatch found;
+        EXPECT_TRUE(std::regex_search(text, found, std::regex("I +refs: +([0-9,]+)"))) << text;
+        if (found.empty()) return 0;
+        return std::stod(std::regex_replace(found[1].str(), std::regex(","), "")) / 1e6;
+    }
+
+    /// The peak in kilobytes.
+    double memory(const Words& words) const {
+        Words all{ALIDADE_TOOL};
+        all.insert(all.end(), words.begin(), words.end());
+        return static_cast<double>(finish(all).ru_maxrss);
+    }
+
+    /// Runs a program to its end, which must be good, and says what it took.
+    rusage finish(Words words) const {
+        const pid_t child = fork();
+        if (child == 0) {
+            std::vector<char*> arguments;
+            for (std::string& word : words) arguments.push_back(word.data());
+            arguments.push_back(nullptr);
+            for (const auto& [name, stream] : {std::pair{"out.txt", 1}, {"err.txt", 2}})
+                dup2(open((folder_ / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), stream);
+            execv(arguments.front(), arguments.data());
+            _exit(127);
+        }
+        int status = 0;
+        rusage usage{};
+        EXPECT_EQ(wait4(child, &status, 0, &usage), child);
+        // Three: the budget was spent before a target; two episodes reach none.
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) % 3 == 0) << words[words.size() > 5 ? 5 : 1];
+        return usage;
+    }
+
+    /// The exponent of work from 6,000 to 24,000 states, without what it takes to do nothing. All are beyond
+    /// the 10,000 pairs from which on certificates are searched for less thoroughly [docs/large-models.md].
+    template <class Command>
+    double exponent_of_work(const Command& command) const {
+        const double nothing = command(10), little = command(6'000) - nothing,
+                     much = command(24'000) - nothing;
+        const double exponent = std::log(much / little) / std::log(4.0);
+        RecordProperty("exponent", std::to_string(exponent));
+        return exponent;
+    }
+
+    static constexpr const char* work_sizes = "actions=2&successors=2&features=3&horizon=2";
+    static constexpr const char* memory_sizes = "actions=2&successors=3&features=3&horizon=2";
+
+private:
+    std::string run_folder() const { return (folder_ / "run").string(); }
+
+    std::filesystem::path folder_;
+};
+
+TEST_F(Growth, OfTheWorkOfExploringByLikelihoodIsLinear) {
+    EXPECT_LE(exponent_of_work(
+                  [&](int states) { return work(explore(problem(states, work_sizes), "likelihood")); }),
+              most);
+}
+
+TEST_F(Growth, OfTheWorkOfExploringByRegressionIsLinear) {
+    EXPECT_LE(
+        exponent_of_work([&](int states) { return work(explore(problem(states, work_sizes), "hoeffding")); }),
+        most);
+}
+
+TEST_F(Growth, OfTheWorkOfCertifyingIsLinear) {
+    EXPECT_LE(exponent_of_work([&](int states) {
+                  memory(explore(problem(states, work_sizes), "likelihood"));
+                  return work(certify());
+              }),
+              most);
+}
+
+TEST_F(Growth, OfTheWorkOfCheckingAProblemIsLinear) {
+    EXPECT_LE(exponent_of_work([&](int states) { return work(check(problem(states, work_sizes))); }), most);
+}
+
+TEST_F(Growth, OfMemoryIsLinearFromAThousandToAHundredThousandStates) {
+    std::map<std::string, std::vector<double>> peaks;
+    for (const int states : {1'000, 10'000, 100'000}) {
+        const std::string garnet = problem(states, memory_sizes);
+        for (const std::string algorithm : {"likelihood", "hoeffding"}) {
+            peaks["exploring by " + algorithm].push_back(memory(explore(garnet, algorithm)));
+            peaks["certifying after " + algorithm].push_back(memory(certify()));
+        }
+        peaks["checking"].push_back(memory(check(garnet)));
+    }
+    for (const auto& [what, kilobytes] : peaks) {
+        const double exponent = std::log10((kilobytes[2] - kilobytes[1]) / (kilobytes[1] - kilobytes[0]));
+        EXPECT_LE(exponent, most) << what << ": " << kilobytes[0] << ", " << kilobytes[1] << ", "
+                                  << kilobytes[2] << " kB";
+        RecordProperty(std::regex_replace(what, std::regex(" "), "_"), std::to_string(exponent));
+    }
+}
+
+}  // namespace
+}  // namespace alidade::testing
