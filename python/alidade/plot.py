@@ -113,6 +113,7 @@ def coverage(source: Any, *, axes: Axes | None = None) -> Axes:
     np.add.at(visits, (np.asarray(seen["state"]), np.asarray(seen["step"])), np.asarray(seen["count"]))
     axes = _axes(axes)
     from matplotlib.colors import LogNorm
+    from matplotlib.ticker import MaxNLocator
 
     most = max(2.0, float(visits.max()))
     image = axes.imshow(
@@ -120,7 +121,7 @@ def coverage(source: Any, *, axes: Axes | None = None) -> Axes:
     )
     axes.set_facecolor("0.92")
     axes.set(xlabel="step", ylabel="state")
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.figure.colorbar(image, ax=axes, label="visits (grey: none)")
     return axes
 

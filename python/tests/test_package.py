@@ -13,16 +13,23 @@ import types
 import pytest
 
 import alidade
+import alidade.fleet
+import alidade.gym
+import alidade.gym.learned_env
+import alidade.logs
+import alidade.plot
+import alidade.simulators
+import alidade.tracking
 from alidade import _core
 from conftest import ROOT
 
-EXAMPLES = sorted((ROOT / "examples/python").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples/python").glob("*.py")) + sorted((ROOT / "examples/notebooks").glob("*.py"))
 
 
 def documented():
     """Every object of the package that has a docstring, compiled or not, by name."""
     found = {}
-    places = [alidade, _core] + [m for m in vars(alidade).values() if isinstance(m, types.ModuleType)]
+    places = [alidade, _core, alidade.gym.learned_env] + [m for m in vars(alidade).values() if isinstance(m, types.ModuleType)]
     for place in places:
         found[place.__name__] = place.__doc__ or ""
         for name, thing in vars(place).items():

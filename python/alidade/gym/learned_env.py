@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from alidade.model import Reward, TransitionModel
 
 
-class LearnedEnv(gymnasium.Env[int, int]):
+class LearnedEnv(gymnasium.Env[Any, Any]):
     """The model of a run with a reward, as a Gymnasium environment that passes ``check_env``.
 
     A finite-horizon model may behave differently at each step, and the best action depends on the steps that are left. So
@@ -46,9 +46,10 @@ class LearnedEnv(gymnasium.Env[int, int]):
         self._cumulative = [_cumulative(law, self._offsets) for law in self._laws]
         self._start = np.asarray(model.start.to_array(states))
         self._layered = observe != "state"
+        self.actions = int(actions)
         self.observation_space = Discrete(horizon * states if self._layered else states)
         self.action_space = Discrete(actions)
-        self.initial_state_distrib = np.zeros(int(self.observation_space.n))
+        self.initial_state_distrib = np.zeros(horizon * states if self._layered else states)
         self.initial_state_distrib[:states] = self._start
         self._state, self._step = 0, horizon
 
@@ -64,7 +65,7 @@ class LearnedEnv(gymnasium.Env[int, int]):
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         if self._step >= self.horizon:
             raise RuntimeError("the episode is over; call reset()")
-        h, pair = self._step, self._state * int(self.action_space.n) + int(action)
+        h, pair = self._step, self._state * self.actions + int(action)
         earned = float(self.reward_table[h, self._state, int(action)])
         first, last = int(self._offsets[pair]), int(self._offsets[pair + 1])
         sums = self._cumulative[h][first:last]
@@ -83,7 +84,7 @@ class LearnedEnv(gymnasium.Env[int, int]):
         if not self._layered:
             raise ValueError("observations without the step have no table P; use observe='step and state'")
         table: dict[int, dict[int, list[tuple[float, int, float, bool]]]] = {}
-        actions = int(self.action_space.n)
+        actions = self.actions
         for h, law in enumerate(self._laws):
             over, base = h == self.horizon - 1, min(h + 1, self.horizon - 1) * self.states
             for s in range(self.states):
@@ -123,4 +124,4 @@ def _cumulative(data: npt.NDArray[np.float64], offsets: npt.NDArray[np.int64]) -
     """Sums along each row, from its beginning."""
     sums = np.cumsum(data)
     before = np.concatenate([[0.0], sums])[np.asarray(offsets[:-1])]
-    return sums - np.repeat(before, np.diff(offsets))
+    return np.asarray(sums - np.repeat(before, np.diff(offsets)), dtype=np.float64)

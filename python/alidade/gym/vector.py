@@ -162,7 +162,8 @@ class _Batch:
         """Resets these lanes, with the seeds of their next episodes."""
         mask = np.zeros(len(self.lane_step), dtype=bool)
         mask[lanes] = True
-        observations, _ = self.system.env.reset(seed=self._deal(lanes), options={"reset_mask": mask})
+        seeds: Any = self._deal(lanes)
+        observations, _ = self.system.env.reset(seed=seeds, options={"reset_mask": mask})
         self._arrive(lanes, self.observer.states_of(observations)[lanes])
         self.waiting[lanes] = False
 
