@@ -19,8 +19,8 @@ project = "Alidade"
 author = "The Alidade developers"
 release = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1]
 
-extensions = ["myst_parser", "cpp_reference"]
-exclude_patterns = ["site", "figures"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "cpp_reference"]
+exclude_patterns = ["site", "figures", "**/*.sh"]
 html_theme = "furo"
 html_title = f"Alidade {release}"
 html_show_sourcelink = False
@@ -29,6 +29,17 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 
 highlight_language = "text"
+
+# The notebooks are scripts in examples/notebooks, to which docs/notebooks is a link; each is run anew, by this interpreter.
+nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
+nb_execution_mode = "force"
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": True}
 
 
 def keep_as_text(app: Sphinx, doctree: nodes.document) -> None:
