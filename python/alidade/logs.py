@@ -22,11 +22,11 @@ class Episodes(NamedTuple):
     """Episodes as arrays; -1 stands where nothing was seen."""
 
     states: npt.NDArray[np.int32]
-    """(episodes, H)"""
+    """A row an episode, a column a step."""
     actions: npt.NDArray[np.int32]
-    """(episodes, H)"""
+    """The same."""
     complete: npt.NDArray[np.bool_]
-    """(episodes,): False where it broke off."""
+    """False for each episode that broke off."""
 
 
 def episodes_from(

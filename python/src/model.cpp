@@ -272,7 +272,7 @@ nb::object probabilities_at(nb::handle self, Step step) {
 void bind_transitions(nb::module_& m) {
     nb::class_<TransitionModel>(
         m, "TransitionModel",
-        "A finite-horizon decision process without rewards: P_h(s'|s,a) and a known start. Immutable.")
+        "A finite-horizon decision process without rewards: ``P_h(s'|s,a)`` and a known start. Immutable.")
         .def(
             "__init__",
             [](TransitionModel* self, nb::handle transitions, Index horizon, nb::handle start,

@@ -57,12 +57,14 @@ class LearnedEnv(gymnasium.Env[Any, Any]):
         return min(self._step, self.horizon - 1) * self.states + self._state if self._layered else self._state
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        """Begins an episode; a seed, given once, fixes this one and all that follow."""
         super().reset(seed=seed)
         self._step = 0
         self._state = int(np.searchsorted(np.cumsum(self._start), self.np_random.random() * self._start.sum(), side="right"))
         return self._observation(), {"step": 0}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Takes an action; the last of H ends the episode as terminated."""
         if self._step >= self.horizon:
             raise RuntimeError("the episode is over; call reset()")
         h, pair = self._step, self._state * self.actions + int(action)
