@@ -50,6 +50,7 @@ print(episodes.states[:2])
 # %%
 run, knowledge = alidade.Run.learn(folder / "run", problem, episodes, delta=0.1)
 print(knowledge)
+assert isinstance(knowledge.learned, alidade.confidence.LearnedMixture)
 for step, each in enumerate(knowledge.learned.sets):
     print(f"day {step}: weights in", "  ".join(f"[{low:.2f}, {high:.2f}]" for low, high in each.intervals()))
 

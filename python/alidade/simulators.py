@@ -194,4 +194,5 @@ class _Sampler:
         if self.from_centre:
             return np.tile(np.asarray(self.grid.centre(state)), (self.samples, 1))
         lower, upper = np.array([tuple(side) for side in self.grid.bounds(state)]).T
-        return lower + random.random((self.samples, len(lower))) * (upper - lower)
+        points: npt.NDArray[np.float64] = lower + random.random((self.samples, len(lower))) * (upper - lower)
+        return points

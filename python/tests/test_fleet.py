@@ -161,15 +161,15 @@ from concurrent.futures import ThreadPoolExecutor
 from fleet_systems import Maker
 if __name__ == "__main__":
     with alidade.Run.open(sys.argv[1]) as run, ThreadPoolExecutor(2) as pool:
-        fleet.explore(run, Maker({river!r}, pause=0.002), pool, workers=2, episodes={episodes})
+        fleet.explore(run, Maker({river!r}, pause={pause}), pool, workers=2, episodes={episodes})
 """
 
 
 def test_drivers_that_are_killed(tmp_path, one_process):
-    episodes = 2000 if LONG else 300
+    episodes = 4000 if LONG else 300
     create(tmp_path / "fleet").close()
     script = tmp_path / "driver.py"
-    script.write_text(DRIVER.format(here=str(HERE), river=RIVER, episodes=episodes))
+    script.write_text(DRIVER.format(here=str(HERE), river=RIVER, episodes=episodes, pause=0.05 if LONG else 0.002))
     chance, killed = random.Random(2), 0
     while killed < KILLS:
         driver = subprocess.Popen([sys.executable, str(script), str(tmp_path / "fleet")], stderr=subprocess.PIPE)

@@ -291,8 +291,10 @@ def explore(
     if refusal:
         what = "mode='stream'" if mode == "stream" else "a deadline for a system without seeds"
         raise ValueError(f"{what} would count quick answers and set late ones aside: {refusal}")
-    goal = {"episodes": episodes, "target": target}
-    AskTell(run).prepare(**{key: value for key, value in goal.items() if value is not None}, seeded=seeded)
+    if episodes is None:
+        AskTell(run).prepare(target=target, seeded=seeded)
+    else:
+        AskTell(run).prepare(episodes, target, seeded)
     make = _CommandMaker(run.folder, system[4:], run.options["seed"]) if isinstance(system, str) else system
     count = workers or os.cpu_count() or 1
     with executors_of(executor, count) as executors:
