@@ -34,8 +34,6 @@ public:
     std::span<const std::int64_t> offsets() const noexcept { return offsets_; }
     Index successors(Index pair) const noexcept { return first_entry(pair + 1) - first_entry(pair); }
     Index max_successors() const noexcept { return max_successors_; }
-    /// first_entry of every pair, and the number of entries: S*A+1 positions.
-    std::span<const std::int64_t> offsets() const noexcept { return offsets_; }
     /// The pair that an entry is of.
     Index pair_of(Index entry) const noexcept;
     /// Next state of every entry.
