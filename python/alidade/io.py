@@ -12,8 +12,11 @@ from ._core import (
     write_reward,
     write_tabular,
 )
+from .logs import Episodes, episodes_from
 
 __all__ = [
+    "Episodes",
+    "episodes_from",
     "export_model",
     "load_problem",
     "model_formats",

@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "calling_thread.hpp"
+#include "decisions.hpp"
 #include "problem.hpp"
 #include "python_system.hpp"
 #include "trace.hpp"
@@ -65,6 +66,31 @@ std::string run(ExploredProblem& self, nb::handle system, std::int64_t episodes,
     return to_string(*stopped);
 }
 
+nb::object ask(const ExploredProblem& self, std::int64_t episodes, std::optional<double> target,
+               bool despite) {
+    self.settle();
+    const auto exploration = self.exploration;
+    const auto deployment = patiently([=] {
+        ExploreOptions options;
+        options.episodes = episodes;
+        options.target = target;
+        options.despite_contradiction = despite;
+        return exploration->ask(options);
+    });
+    if (!deployment) return nb::none();
+    return nb::make_tuple(std::const_pointer_cast<Policy>(deployment->policy), deployment->episodes);
+}
+
+/// Counts, or episodes to be counted.
+Counts batch_of(const ExploredProblem& self, nb::handle seen) {
+    self.settle();
+    if (nb::isinstance<Counts>(seen)) return nb::cast<const Counts&>(seen);
+    Counts counts(self.problem->shared_successors(), self.problem->shape().horizon);
+    for (const LoggedEpisode& episode : episodes_of(seen))
+        counts.add(episode.states, episode.actions, episode.times);
+    return counts;
+}
+
 void bind_exploration(nb::module_& m) {
     nb::class_<Progress>(m, "Progress", "Where a running exploration stands.")
         .def_ro("episodes", &Progress::episodes)
@@ -111,6 +137,28 @@ void bind_exploration(nb::module_& m) {
              "Explores until the target, the budget (``episodes`` in all) or an interruption, and says "
              "which. The "
              "system is the simulated truth, or whatever alidade.environment describes. May be called again.")
+        .def("ask", ask, "episodes"_a = most_episodes, "target"_a = nb::none(),
+             "despite_contradiction"_a = false,
+             nb::sig("def ask(self, episodes: int = 9007199254740992, target: float | None = None, "
+                     "despite_contradiction: "
+                     "bool = False) -> tuple[Policy, int] | None"),
+             "The next experiment, a policy and for how many episodes, for who runs the loop; None if the "
+             "target is met or "
+             "the budget spent.")
+        .def(
+            "tell",
+            [](const ExploredProblem& self, nb::handle seen) {
+                self.exploration->tell(batch_of(self, seen));
+            },
+            "seen"_a, nb::sig("def tell(self, seen: typing.Any) -> None"),
+            "What the experiment asked for showed: episodes, or Counts.")
+        .def(
+            "tell_unasked",
+            [](const ExploredProblem& self, nb::handle seen) {
+                self.exploration->tell_unasked(batch_of(self, seen));
+            },
+            "seen"_a, nb::sig("def tell_unasked(self, seen: typing.Any) -> None"),
+            "Episodes, or Counts, that nobody asked for.")
         .def_prop_ro("problem", [](const ExploredProblem& self) { return self.problem; })
         .def_prop_ro(
             "knowledge",

@@ -6,61 +6,17 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "alidade/model/row_source.hpp"
 
 namespace alidade::python {
 
 namespace {
 
 constexpr double single_precision = 1e-5;  // rows of so many float32 may be off by this
-constexpr Index few_numbers = 1'000'000;   // up to which tables beside the features do not matter
 
 bool is_single(nb::handle array) {
     const auto dtype = nb::object(array.attr("dtype"));
     return nb::cast<std::string>(nb::object(dtype.attr("kind"))) == "f" &&
            nb::cast<int>(nb::object(dtype.attr("itemsize"))) < 8;
-}
-
-/// The successors of a pair under all kernels, ascending.
-void unite(const std::vector<KernelRows>& kernels, Index pair, std::vector<State>& targets) {
-    targets.clear();
-    for (const KernelRows& kernel : kernels)
-        kernel.visit(pair, [&](State target, double) { targets.push_back(target); });
-    std::ranges::sort(targets);
-    targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
-}
-
-struct Union {
-    Index most = 1, entries = 0;
-};
-
-Union size_of(const std::vector<KernelRows>& kernels, Index pairs) {
-    Union size;
-    std::vector<State> targets;
-    for (Index pair = 0; pair < pairs; ++pair) {
-        unite(kernels, pair, targets);
-        size.most = std::max(size.most, std::ssize(targets));
-        size.entries += std::ssize(targets);
-    }
-    return size;
-}
-
-RowSource source_of(const std::vector<KernelRows>& kernels, Index states, Index actions, Index most) {
-    RowSource source{states, actions, {}, most, {}};
-    for (std::size_t i = 0; i < kernels.size(); ++i) source.names.push_back(kernels[i].name());
-    source.make = [&kernels] {
-        return [&kernels](Index pair, BaseRow& row) {
-            const std::size_t d = kernels.size();
-            unite(kernels, pair, row.targets);
-            row.probabilities.assign(row.targets.size() * d, 0);
-            for (std::size_t i = 0; i < d; ++i)
-                kernels[i].visit(pair, [&](State target, double probability) {
-                    const auto place = std::ranges::lower_bound(row.targets, target) - row.targets.begin();
-                    row.probabilities[static_cast<std::size_t>(place) * d + i] += probability;
-                });
-        };
-    };
-    return source;
 }
 
 FeatureMap by_tables(const std::vector<KernelRows>& kernels, Index states, Index actions) {
@@ -153,6 +109,21 @@ void KernelRows::take_sparse(nb::handle data, nb::handle indices, nb::handle off
     kept_.push_back(nb::cast(numbers));
 }
 
+BaseKernelView KernelRows::view() const {
+    const auto integers = [](const void* numbers, bool wide, Index size) -> IntegerView {
+        if (wide) return std::span(static_cast<const std::int64_t*>(numbers), at(size));
+        return std::span(static_cast<const std::int32_t*>(numbers), at(size));
+    };
+    BaseKernelView view;
+    view.name = name_;
+    view.rows = rows_;
+    view.columns = columns_;
+    view.offsets = integers(offsets_, wide_offsets_, rows_ + 1);
+    view.targets = integers(indices_, wide_indices_, size_);
+    view.probabilities = {data_, at(size_)};
+    return view;
+}
+
 BaseKernel KernelRows::kernel() const {
     BaseKernel kernel{name_, rows_, columns_, {0}, {}, {}};
     for (Index row = 0; row < rows_; ++row) {
@@ -171,22 +142,14 @@ FeatureMap features_of(const std::vector<KernelRows>& kernels) {
     expects(states >= 1 && pairs % states == 0, "{}: shape is ({}, {}); must be (states*actions, states)",
             kernels.front().name(), pairs, states);
     const Index actions = pairs / states;
-    Index numbers = 0;
-    for (const KernelRows& kernel : kernels) {
-        require_sound(kernel, pairs, states);
-        numbers += kernel.size();
-    }
+    for (const KernelRows& kernel : kernels) require_sound(kernel, pairs, states);
     const nb::gil_scoped_release unlocked;
-    if (numbers <= few_numbers) return by_tables(kernels, states, actions);
-    const Union size = size_of(kernels, pairs);
-    if (size.most > states || pairs * size.most > 2 * size.entries)
-        return by_tables(kernels, states, actions);
-    try {
-        return FeatureMap::from_rows(source_of(kernels, states, actions, size.most));
-    } catch (const InvalidArgument&) {
-        by_tables(kernels, states, actions);  // says more of what is wrong
-        throw;
+    if (std::ranges::all_of(kernels, &KernelRows::is_as_it_lies)) {
+        std::vector<BaseKernelView> views;
+        for (const KernelRows& kernel : kernels) views.push_back(kernel.view());
+        return FeatureMap::from_kernel_views(states, actions, views);
     }
+    return by_tables(kernels, states, actions);
 }
 
 std::vector<KernelRows> kernels_of(nb::handle objects, nb::handle names, nb::handle states, bool normalise) {

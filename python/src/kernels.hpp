@@ -41,6 +41,10 @@ public:
             if (data_[k] != 0) each(indices_ ? index(k) : k - first, data_[k] * scale);
     }
 
+    /// Whether its arrays are what the library reads: sparse, and no row is to be scaled.
+    bool is_as_it_lies() const noexcept { return indices_ != nullptr && rescale_ == 0; }
+    /// The arrays where they lie, of one that is.
+    BaseKernelView view() const;
     /// A copy.
     BaseKernel kernel() const;
 
@@ -67,7 +71,7 @@ private:
     std::vector<nb::object> kept_;  // what the pointers are into
 };
 
-/// The features that base models make. Large ones are read in place, without tables beside them.
+/// The features that base models make. Sparse ones are read in place, without tables beside them.
 FeatureMap features_of(const std::vector<KernelRows>& kernels);
 
 /// Kernels from a list of whatever KernelRows takes; names may be None.

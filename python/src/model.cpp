@@ -13,6 +13,7 @@
 #include "alidade/model/shape.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "calling_thread.hpp"
 #include "kernels.hpp"
 
 namespace alidade::python {
@@ -143,6 +144,46 @@ std::shared_ptr<const FeatureMap> from_features(nb::handle values, nb::handle of
     return std::make_shared<const FeatureMap>(FeatureMap::from_features(data));
 }
 
+/// An array that the library reads where it lies; it must be of that very type, since a copy is not wanted.
+template <class T>
+Contiguous<T> adopted(nb::handle array, const char* what, const char* type, std::vector<nb::object>& kept) {
+    Contiguous<T> numbers;
+    expects(nb::try_cast(array, numbers, false), "{} must be a contiguous NumPy array of {}", what, type);
+    if (nb::hasattr(array, "setflags"))
+        array.attr("setflags")("write"_a = false);  // nobody is to change it now
+    kept.push_back(nb::borrow(array));
+    return numbers;
+}
+
+std::shared_ptr<const FeatureMap> from_table(nb::handle values, nb::handle offsets, nb::handle targets,
+                                             Index states, nb::handle names,
+                                             std::optional<double> norm_bound) {
+    std::vector<nb::object> kept;
+    const auto numbers = adopted<double>(values, "values", "float64", kept);
+    const auto places = adopted<std::int64_t>(offsets, "offsets", "int64", kept);
+    const auto successors = adopted<std::int32_t>(targets, "targets", "int32", kept);
+    expects(numbers.ndim() == 2, "values has shape {}; must be (entries, features)", shape_text(numbers));
+    expects(states >= 1 && places.size() >= 2,
+            "states is {}, with {} offsets; must be at least 1, and states*actions + 1", states,
+            places.size());
+    FeatureTable table;
+    table.states = states;
+    table.actions = (static_cast<Index>(places.size()) - 1) / states;
+    table.features = static_cast<Index>(numbers.shape(1));
+    table.offsets = {places.data(), places.size()};
+    table.targets = {successors.data(), successors.size()};
+    table.values = {numbers.data(), numbers.size()};
+    if (norm_bound) {
+        table.kind = FeatureKind::general;
+        table.norm_bound = *norm_bound;
+    }
+    if (!names.is_none())
+        for (const nb::handle name : names) table.names.push_back(nb::cast<std::string>(name));
+    table.owner = keep(nb::cast(kept));
+    const nb::gil_scoped_release unlocked;
+    return std::make_shared<const FeatureMap>(FeatureMap::from_table(table));
+}
+
 void bind_features(nb::module_& m) {
     nb::class_<FeatureMap, SuccessorMap>(
         m, "FeatureMap", "phi(s,a,s'): d numbers for each entry of a map of successors. Immutable.")
@@ -164,6 +205,19 @@ void bind_features(nb::module_& m) {
                             "numpy.typing.ArrayLike, targets: numpy.typing.ArrayLike, states: int, "
                             "norm_bound: float) -> FeatureMap"),
                     "From signed features: d numbers for each entry, shape (entries, d).")
+        .def_static(
+            "from_table", from_table, "values"_a, "offsets"_a, "targets"_a, "states"_a, nb::kw_only(),
+            "names"_a = nb::none(), "norm_bound"_a = nb::none(),
+            nb::sig("def from_table(values: numpy.typing.NDArray[numpy.float64], offsets: "
+                    "numpy.typing.NDArray[numpy.int64], targets: numpy.typing.NDArray[numpy.int32], states: "
+                    "int, *, "
+                    "names: collections.abc.Iterable[str] | None = None, norm_bound: float | None = None) -> "
+                    "FeatureMap"),
+            "Adopts arrays that lie as the map has them, without a copy: values (entries, d), offsets "
+            "(S*A+1), targets "
+            "(entries), ascending within a pair. They become read-only, and must not be changed through "
+            "others. Rows of "
+            "base models must sum to one up to rounding; with ``norm_bound`` the features are signed.")
         .def_prop_ro("features", &FeatureMap::features, "d.")
         .def_prop_ro(
             "kind",

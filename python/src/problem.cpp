@@ -32,7 +32,9 @@ SharedProblem problem_of(nb::handle object, std::string& source) {
         if (source.empty()) source = problem->name();
         return problem;
     }
-    const std::string address = nb::cast<std::string>(nb::str(object));
+    nb::object path = nb::steal(PyOS_FSPath(object.ptr()));
+    if (!path.is_valid()) throw nb::python_error();
+    const std::string address = nb::cast<std::string>(nb::str(path));
     if (source.empty()) source = address;
     return std::make_shared<const Problem>(load_problem(address));
 }

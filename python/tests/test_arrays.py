@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -189,3 +190,54 @@ def test_grid_cells():
     grid = alidade.Grid([(0, 1, 4), (0, 2, 2)])
     points = np.array([[0.1, 0.1], [0.9, 1.9], [-5, 5]])
     assert grid.cells_of(points).tolist() == [0, 7, 1] == [grid.cell_of(point) for point in points]
+
+
+def test_tables_are_adopted(two_laws):
+    made = alidade.FeatureMap.from_base_kernels(two_laws)
+    values, offsets, targets = made.values.copy(), made.offsets.copy(), made.targets.copy()
+    features = alidade.FeatureMap.from_table(values, offsets, targets, 3)
+    assert np.shares_memory(features.values, values) and np.shares_memory(features.targets, targets)
+    assert not values.flags.writeable
+    del values, offsets, targets
+    assert np.array_equal(features.values, made.values)
+    with pytest.raises(ValueError, match="targets must be a contiguous NumPy array of int32"):
+        alidade.FeatureMap.from_table(made.values, made.offsets, made.targets.astype(np.int64), 3)
+    bad = made.values.copy()
+    bad[0] += 0.5
+    with pytest.raises(ValueError, match="state 0, action 0"):
+        alidade.FeatureMap.from_table(bad, made.offsets, made.targets, 3)
+
+
+def test_large_models_are_handed_over_without_copies():
+    """A hundred thousand states, in and out: the process grows by far less than one copy."""
+    script = """
+import resource, numpy as np, alidade
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+states, actions, successors, d = 100_000, 4, 10, 2
+pairs = states * actions
+draws = np.random.default_rng(1)
+targets = (np.arange(pairs, dtype=np.int64)[:, None] // actions + np.arange(successors) * 97) % states
+targets = np.sort(targets, axis=1).astype(np.int32).ravel()
+values = np.zeros((pairs * successors, d))
+values[:, 0] = 1 / 8
+values[:, 1] = 1 / 16
+values.reshape(pairs, successors, d)[:, 8:, 0] = 0
+values.reshape(pairs, successors, d)[:, :6, 1] = 1 / 8
+offsets = np.arange(0, pairs * successors + 1, successors, dtype=np.int64)
+before = peak()
+features = alidade.FeatureMap.from_table(values, offsets, targets, states)
+problem = alidade.Problem(features, horizon=2, homogeneous=True, truth=[0.5, 0.5])
+print(values.nbytes + targets.nbytes, peak() - before)
+model = problem.true_model()
+before = peak()
+matrix = model.to_arrays("sas_csr", step=0)
+assert np.shares_memory(matrix.indices, model.successors.targets)
+assert np.shares_memory(matrix.data, model.probabilities(0))
+print(matrix.data.nbytes + matrix.indices.nbytes, peak() - before)
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    for line in said.stdout.splitlines():
+        size, grown = map(int, line.split())
+        assert grown < size / 4, said.stdout

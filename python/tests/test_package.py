@@ -137,8 +137,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
 def test_it_is_imported_fast():
-    """In less than 0.3 s, the best of three, since others share the machine."""
-    timed = "import time; t = time.perf_counter(); import alidade; print(time.perf_counter() - t)"
+    """In less than 0.3 s of processor time, since others may share the machine."""
+    timed = "import time; import alidade; print(time.process_time())"
     took = [
         float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout)
         for _ in range(3)

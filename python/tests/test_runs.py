@@ -139,6 +139,20 @@ def test_asking_and_telling(tmp_path):
     assert alidade.io.read_episodes(tmp_path / "log.jsonl", RIVER) == [e.episode for e in desk.episodes()]
 
 
+def test_asking_and_telling_in_memory():
+    """The loop by hand is the ready-made one."""
+    by_hand = alidade.Exploration(RIVER, seed=6)
+    model = by_hand.problem.true_model()
+    while (asked := by_hand.ask(episodes=300)) is not None:
+        policy, episodes = asked
+        by_hand.tell(alidade.simulate(model, policy, episodes, seed=6, first=by_hand.episodes))
+    other = alidade.Exploration(RIVER, seed=6)
+    other.run(alidade.SimulatedSystem(model, "stepwise"), episodes=300)
+    assert by_hand.counts == other.counts and by_hand.episodes == 300
+    by_hand.tell_unasked([([0, 0], [1])])
+    assert by_hand.episodes == 301
+
+
 def test_telling_failures_and_strangers(tmp_path):
     run = alidade.Run.create(tmp_path / "run", RIVER, system="ask")
     desk = alidade.AskTell(run)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much of a vector environment's speed is left when alidade explores it: 64 FrozenLakes.
 
-    PYTHONPATH=build/dev/python python3 benchmarks/reference/gymnasium_throughput.py [--episodes N]
+    PYTHONPATH=build/dev/python python3 benchmarks/python/gymnasium_throughput.py [--episodes N]
 
 The environment's speed without us is that of its own step(), in the very same run: with the same actions and ends. What is
 left is the share of the time, of CPU and by the clock, that is spent in it.
