@@ -272,6 +272,38 @@ def test_a_broken_executor_of_ones_own(tmp_path, one_process):
         fleet.explore(create(tmp_path / "none"), Maker(RIVER), 3)
 
 
+class Cancelling(ThreadPoolExecutor):
+    """Drops everything after some answers, as Dask does when its scheduler dies."""
+
+    def __init__(self, answers):
+        super().__init__(2)
+        self.left = answers
+
+    def submit(self, function, /, *arguments, **named):
+        self.left -= 1
+        if self.left >= 0:
+            return super().submit(function, *arguments, **named)
+        dropped: Future = Future()
+        dropped.cancel()
+        dropped.set_running_or_notify_cancel()
+        return dropped
+
+
+def test_an_engine_that_cancels_everything(tmp_path, one_process):
+    made = []
+
+    def make():
+        made.append(Cancelling(10))
+        return made[-1]
+
+    with create(tmp_path / "fleet") as run:
+        report = fleet.explore(run, Maker(RIVER), make, workers=2, episodes=150, chunk=5)
+    assert report.rebuilt == len(made) - 1 >= 2
+    assert stored(tmp_path / "fleet") == one_process(150)
+    with create(tmp_path / "other") as run, Cancelling(3) as engine, pytest.raises(fleet.FleetFailed, match="call again with another"):
+        fleet.explore(run, Maker(RIVER), engine, workers=2, episodes=150)
+
+
 def test_commands_on_workers(tmp_path):
     river = pathlib.Path(__file__).parents[2] / "examples" / "systems" / "river.py"
     problem = alidade.make_builtin("builtin:riverswim?variant=halves")

@@ -8,7 +8,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
 from concurrent.futures import FIRST_COMPLETED as first_completed
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,8 @@ class FleetReport:
 class _Pending:
     experiment: Experiment
     tries: int = 1
+    generation: int = 0
+    """Of the executor that it was submitted to."""
 
 
 class _Driver:
@@ -115,10 +117,12 @@ class _Driver:
             ticket=next(self.tickets),
         )
         try:
-            self.out[self.executors.current.submit(run_order, order)] = pending
+            future = self.executors.current.submit(run_order, order)
         except (BrokenExecutor, RuntimeError) as failure:
             self._rebuild(failure)
-            self.out[self.executors.current.submit(run_order, order)] = pending
+            future = self.executors.current.submit(run_order, order)
+        pending.generation = self.executors.generation
+        self.out[future] = pending
 
     def _rebuild(self, failure: BaseException) -> None:
         """A new executor for one that broke; what was out comes back as failed futures of the old one."""
@@ -176,19 +180,19 @@ class _Driver:
 
     def _lost(self, pending: _Pending, failure: BaseException) -> None:
         self.report.lost += 1
-        if self.seeded:
-            if isinstance(failure, BrokenExecutor) and not self.executors.alive():
+        if not self.seeded:
+            # It was run, and nobody will know what it showed. Nothing may be put in its place as if it had not been.
+            self.desk.tell(pending.experiment.id, [], failed=f"lost: {type(failure).__name__}: {failure}", worker=self.name)
+        # A pool breaks as a whole when a worker dies; Dask cancels everything when its scheduler does.
+        if isinstance(failure, (BrokenExecutor, CancelledError)):
+            if pending.generation == self.executors.generation:
                 self._rebuild(failure)
-            elif not isinstance(failure, BrokenExecutor):
-                pending.tries += 1
-                if pending.tries > 10:
-                    raise FleetFailed(f"experiment {pending.experiment.id} was lost ten times: {failure}") from failure
+        else:
+            pending.tries += 1
+            if pending.tries > 10:
+                raise FleetFailed(f"experiment {pending.experiment.id} was lost ten times: {failure}") from failure
+        if self.seeded:
             self._submit(pending)
-            return
-        # It was run, and nobody will know what it showed. Nothing may be put in its place as if it had not been.
-        self.desk.tell(pending.experiment.id, [], failed=f"lost: {type(failure).__name__}: {failure}", worker=self.name)
-        if isinstance(failure, BrokenExecutor) and not self.executors.alive():
-            self._rebuild(failure)
 
     def _failed(self, pending: _Pending, answer: Answer) -> None:
         """The system raised. With seeds: once more, then it stops the run. Without: what was seen counts."""

@@ -27,6 +27,8 @@ class executors_of:
         elif not hasattr(source, "submit"):
             raise TypeError(f"executor is a {type(source).__name__}; must be a concurrent.futures.Executor, or a function that makes one")
         self._own: list[Executor] = []
+        self.generation = 0
+        """How many executors were in use before."""
         self.current: Any = source if self._make is None else self._new()
 
     def _new(self) -> Executor:
@@ -35,16 +37,15 @@ class executors_of:
         self._own.append(made)
         return made
 
-    def alive(self) -> bool:
-        """Whether work can be submitted to the executor in use, as far as it says."""
-        return not getattr(self.current, "_broken", False)
-
     def rebuild(self) -> bool:
-        """Another executor in place of the one in use; False if it came from outside."""
+        """Another executor in place of the one in use, which broke; False if it came from outside."""
         if self._make is None:
             return False
-        self.current.shutdown(wait=False, cancel_futures=True)
+        dead = self._own.pop()
+        if isinstance(dead, ProcessPoolExecutor):
+            dead.shutdown(wait=False, cancel_futures=True)  # others may wait for ever for a scheduler that is gone
         self.current = self._new()
+        self.generation += 1
         return True
 
     def __enter__(self) -> executors_of:
@@ -52,4 +53,4 @@ class executors_of:
 
     def __exit__(self, *failure: object) -> None:
         for each in self._own:
-            each.shutdown(wait=failure[0] is None, cancel_futures=True)
+            each.shutdown(wait=failure[0] is None)
