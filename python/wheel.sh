@@ -22,12 +22,13 @@ auditwheel repair -w "$work/repaired" "$work"/built/*.whl >"$work/repair.log" 2>
 # Debian's own account of the licence of everything that is carried.
 wheel unpack -d "$work/unpacked" "$work"/repaired/*.whl >/dev/null
 unpacked=("$work"/unpacked/*)
+licences=("${unpacked[0]}"/alidade-*.dist-info/licenses)
 wheel unpack -d "$work/plain" "$work"/built/*.whl >/dev/null
 ldd "$work"/plain/*/alidade/_core*.so | awk '$3 ~ /^\// {print $3}' | while read -r library; do
     [[ -n $(find "${unpacked[0]}/alidade.libs" -name "$(basename "$library" | sed 's/\.so.*//')-*") ]] || continue
     package=$(dpkg -S "$library" 2>/dev/null || dpkg -S "$(realpath "$library")")
     package=${package%%:*}
-    cp "/usr/share/doc/$package/copyright" "${unpacked[0]}"/alidade-*.dist-info/licenses/"$package.txt"
+    cp "/usr/share/doc/$package/copyright" "${licences[0]}/$package.txt"
 done
 wheel pack -d "$folder" "${unpacked[0]}" >/dev/null
 made=$(ls -t "$folder"/*.whl | head -1)

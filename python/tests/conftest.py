@@ -6,8 +6,6 @@ import os
 import pathlib
 import random
 
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # QuantEcon's compiler takes longer than all its plans here
-
 import numpy as np
 import pytest
 

@@ -87,8 +87,8 @@ public:
     /// The same without a vector, and for half of the work that `range` is.
     double upper(std::span<const double> direction) const;
 
-    /// The set as plain numbers, for passes over many directions: `upper` of the set without those that it was
-    /// intersected with, in the same bits. Of convex weights; it reads this set, which must outlive it.
+    /// The set as plain numbers, for passes over many directions: `upper` of the set without those that it
+    /// was intersected with, in the same bits. Of convex weights; it reads this set, which must outlive it.
     WeightBall ball() const noexcept;
 
     /// The set's support function by the solver: tighter than `support` where both the ball and the
@@ -145,7 +145,7 @@ private:
         double refined_radius;
         Rounding rounding;
         std::vector<WeightBall::Face> faces;  // crossed by the ball about the projection
-        std::vector<ConfidenceSet> further;      // of one estimate each; members are in all of them
+        std::vector<ConfidenceSet> further;   // of one estimate each; members are in all of them
     };
     std::shared_ptr<const Parts> parts_;
 };

@@ -47,13 +47,14 @@ struct ErrorStep {
     Index cap_stride = 1;
     /// The largest over the ball at one pair, where numbers are so small that lanes cannot tell.
     std::function<double(Index pair)> alone;
-    std::span<double> now;       ///< written: one a state
-    std::span<Action> actions;   ///< written: the first that attains it
+    std::span<double> now;      ///< written: one a state
+    std::span<Action> actions;  ///< written: the first that attains it
 };
 
-/// Whole passes over all state-action pairs of a feature map. Everything that goes through all pairs, to plan,
-/// to bound or to evaluate, asks one of these: it is the seam for other places to compute than this machine's
-/// processor [docs/large-models.md]. Results do not depend on the number of threads, nor on the operator.
+/// Whole passes over all state-action pairs of a feature map. Everything that goes through all pairs, to
+/// plan, to bound or to evaluate, asks one of these: it is the seam for other places to compute than this
+/// machine's processor [docs/large-models.md]. Results do not depend on the number of threads, nor on the
+/// operator.
 class TransitionOperator {
 public:
     virtual ~TransitionOperator() = default;
@@ -63,9 +64,9 @@ public:
 
     /// phi_V of every pair: d numbers each, pair after pair.
     virtual void apply(std::span<const double> value, std::span<double> phi_value) const = 0;
-    /// At least sum of weight(s,a) phi_i(s,a,s') over all pairs, d numbers a state: what arrives there. Added in
-    /// fixed point, each term rounded up to a multiple of 2^-63, so that any order gives the same bits. Of base
-    /// models; weights are from 0 to 1.
+    /// At least sum of weight(s,a) phi_i(s,a,s') over all pairs, d numbers a state: what arrives there. Added
+    /// in fixed point, each term rounded up to a multiple of 2^-63, so that any order gives the same bits. Of
+    /// base models; weights are from 0 to 1.
     virtual void apply_transpose(std::span<const double> weight, std::span<double> arriving) const = 0;
     /// E[value(s')] of every pair under the mixture of d weights; laws are cut at zero.
     virtual void expect(std::span<const double> weights, std::span<const double> value,

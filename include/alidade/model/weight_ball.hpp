@@ -13,9 +13,10 @@ namespace alidade {
 struct WeightBall {
     /// A face theta_i = 0 of the simplex that the ball about the projection crosses.
     struct Face {
-        Index feature = 0;   ///< i
-        double square = 0;   ///< squared dual norm of e_i
-        double tangent = 0;  ///< s / sqrt(1 - s^2), s the centre's theta_i over the ball's reach in that direction
+        Index feature = 0;  ///< i
+        double square = 0;  ///< squared dual norm of e_i
+        double tangent =
+            0;  ///< s / sqrt(1 - s^2), s the centre's theta_i over the ball's reach in that direction
     };
 
     Index features = 0;                 ///< d

@@ -99,8 +99,8 @@ const ErrorRecursion& RewardFreeWork::hybrid() {
     if (recursions_->passes == nullptr)
         return kept.emplace(hybrid_recursion(learned_, deviations_, cut, options_));
     const DescribeStep step = hybrid_step(deviations_, cut, ranges());
-    return kept.emplace(std::move(
-        detail::run_together(*learned_.mixture(), *recursions_->passes, {&step, 1}).front()));
+    return kept.emplace(
+        std::move(detail::run_together(*learned_.mixture(), *recursions_->passes, {&step, 1}).front()));
 }
 
 double RewardFreeWork::total_variance() {
@@ -108,7 +108,8 @@ double RewardFreeWork::total_variance() {
     const DivergenceTable divergences(learned_, Divergence::chi_square, options_.threads);
     if (recursions_->passes == nullptr)
         return total_variance_bound(learned_, deviations_, divergences, cut, options_.threads).error;
-    return total_variance_bound(*learned_.mixture(), *recursions_->passes, deviations_, divergences, cut).error;
+    return total_variance_bound(*learned_.mixture(), *recursions_->passes, deviations_, divergences, cut)
+        .error;
 }
 
 double RewardFreeWork::bound(double error) const {
@@ -163,8 +164,7 @@ const std::vector<RewardFreeEntry>& reward_free_certificates() {
         by_recursion("hybrid", "coupling, with every error cut at that of trajectory-kl", without_divergences,
                      [](RewardFreeWork& work) -> const ErrorRecursion& { return work.hybrid(); }),
         {"ltv", "the law of total variance, cut at the least of the others under the model",
-         without_divergences,
-         [](RewardFreeWork& work) { return work.total_variance(); }},
+         without_divergences, [](RewardFreeWork& work) { return work.total_variance(); }},
     };
     return entries;
 }

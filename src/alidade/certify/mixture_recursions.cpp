@@ -27,7 +27,8 @@ DescribeStep coupling_step(const DeviationTable& deviations, const ValueRanges& 
 bool by_operator(const LearnedModel& learned) {
     const LearnedMixture* const mixture = learned.mixture();
     return mixture != nullptr && mixture->model().features().kind() == FeatureKind::base_models &&
-           std::ranges::all_of(mixture->sets(), [](const ConfidenceSet& set) { return set.further().empty(); });
+           std::ranges::all_of(mixture->sets(),
+                               [](const ConfidenceSet& set) { return set.further().empty(); });
 }
 
 namespace {

@@ -98,8 +98,8 @@ public:
 
     /// One after another, each from the best so far.
     TotalVarianceBound thorough() {
-        // Small growths serve where the maximum over the set is near P~, large ones where it is not. As c grows
-        // the bound falls to the cap, slowly: from there the search would not come back.
+        // Small growths serve where the maximum over the set is near P~, large ones where it is not. As c
+        // grows the bound falls to the cap, slowly: from there the search would not come back.
         for (const double growth : {1e-4, 0.03, 0.5})
             for (const double scale : {0.5, 1.0, 2.0}) attempt({{scale * balance_, growth}});
         for (double factor = 2; factor > 1.1; factor = std::sqrt(factor)) {
@@ -113,8 +113,9 @@ public:
         return best_;
     }
 
-    /// Several at once, in a few passes: what a large model is worth. Where the first are above `cap`, the search
-    /// would lead to it, slowly, and never below: as c grows U becomes the cap, and all else is nothing.
+    /// Several at once, in a few passes: what a large model is worth. Where the first are above `cap`, the
+    /// search would lead to it, slowly, and never below: as c grows U becomes the cap, and all else is
+    /// nothing.
     TotalVarianceBound rough(double cap) {
         attempt({{balance_, 1e-4}, {balance_, 0.03}, {balance_, 0.5}});
         for (const double factor : {4.0, 2.0, std::sqrt(2.0)}) {

@@ -46,7 +46,8 @@ DescribeStep divergence_step(const DivergenceTable& divergences) {
     };
 }
 
-void errors_of_divergences(const LearnedModel& learned, const ValueRanges& ranges, ErrorRecursion& recursion) {
+void errors_of_divergences(const LearnedModel& learned, const ValueRanges& ranges,
+                           ErrorRecursion& recursion) {
     for (State s = 0; s < learned.shape().states; ++s)
         for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
             // At each state, before the mean over the start: the function is concave, so this is never worse.

@@ -238,9 +238,11 @@ double alone(const DivergenceTask& task, Index set, Index pair) {
 
 /// Eight pairs side by side, for base models.
 template <bool kl>
-void blocks_of_divergences(const DivergenceTask& task, const detail::LaneTiles& tiles, Index first, Index last) {
+void blocks_of_divergences(const DivergenceTask& task, const detail::LaneTiles& tiles, Index first,
+                           Index last) {
     using Kernel = detail::DivergenceKernel<kl>;
-    static const auto kernel = detail::ByLanes<Kernel, const detail::DivergenceBlock&, double*>::of(detail::widest_lanes());
+    static const auto kernel =
+        detail::ByLanes<Kernel, const detail::DivergenceBlock&, double*>::of(detail::widest_lanes());
     constexpr Index lanes = detail::lanes;
     const FeatureMap& features = task.learned.model().features();
     const std::vector<ConfidenceSet>& sets = task.learned.sets();
@@ -258,7 +260,8 @@ void blocks_of_divergences(const DivergenceTask& task, const detail::LaneTiles& 
         for (Index l = 0; l < count; ++l) counts[l] = static_cast<double>(features.successors(b * lanes + l));
         const detail::Tile tile = tiles.tile(b, scratch + own);
         for (std::size_t k = 0; k < sets.size(); ++k) {
-            kernel({tile, features.features(), p, counts, sets[k].weights().data(), maps[k].data(), bounds, strange},
+            kernel({tile, features.features(), p, counts, sets[k].weights().data(), maps[k].data(), bounds,
+                    strange},
                    scratch);
             for (Index l = 0; l < count; ++l) {
                 const Index pair = b * lanes + l;

@@ -122,24 +122,26 @@ void LearnedMixture::variations_of_set(Index set, std::span<const double> upper,
     const detail::LaneTiles tiles(features, detail::KeptTiles::no);
     const auto kernel = FarthestByLanes::of(detail::widest_lanes());
     const Index own = tiles.blocks().most_successors * lanes;
-    detail::in_chunks(std::ssize(tiles.blocks().start) - 1, blocks_a_chunk, threads, [&](Index begin, Index end) {
-        std::vector<double> memory(at(own + lanes) + tiles.scratch());
-        double* const scratch = detail::aligned_lanes(memory);
-        double farthest[lanes];
-        for (Index b = begin; b < end; ++b) {
-            if (base_models)
-                kernel(tiles.tile(b, scratch + own), features.features(), members.weights().data(), scratch, farthest);
-            for (Index pair = b * lanes; pair < std::min(features.pairs(), (b + 1) * lanes); ++pair) {
-                // By the ball, by the farthest base model, and 1; then what the truth may be off the mixture by
-                // [docs/algorithms/hoeffding.md, Total variation].
-                double bound = std::min(1.0, radius * upper[at(pair)]);
-                if (bound > 0 && base_models) bound = std::min(bound, farthest[pair - b * lanes]);
-                if (bound < least_deviation && radius > 0 && differ(features, pair))
-                    bound += lost_to_underflow(radius, features.successors(pair), features.features());
-                values[at(pair)] = std::min(1.0, bound + misspecification_);
+    detail::in_chunks(
+        std::ssize(tiles.blocks().start) - 1, blocks_a_chunk, threads, [&](Index begin, Index end) {
+            std::vector<double> memory(at(own + lanes) + tiles.scratch());
+            double* const scratch = detail::aligned_lanes(memory);
+            double farthest[lanes];
+            for (Index b = begin; b < end; ++b) {
+                if (base_models)
+                    kernel(tiles.tile(b, scratch + own), features.features(), members.weights().data(),
+                           scratch, farthest);
+                for (Index pair = b * lanes; pair < std::min(features.pairs(), (b + 1) * lanes); ++pair) {
+                    // By the ball, by the farthest base model, and 1; then what the truth may be off the
+                    // mixture by [docs/algorithms/hoeffding.md, Total variation].
+                    double bound = std::min(1.0, radius * upper[at(pair)]);
+                    if (bound > 0 && base_models) bound = std::min(bound, farthest[pair - b * lanes]);
+                    if (bound < least_deviation && radius > 0 && differ(features, pair))
+                        bound += lost_to_underflow(radius, features.successors(pair), features.features());
+                    values[at(pair)] = std::min(1.0, bound + misspecification_);
+                }
             }
-        }
-    });
+        });
 }
 
 std::vector<double> LearnedMixture::variations() const {

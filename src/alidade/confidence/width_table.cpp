@@ -61,10 +61,10 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
         };
         // Vertices are tried eight pairs at a time; other ways go pair by pair.
         if (options.method == WidthMethod::exact && tangent.centred() && tangent.space.dimension() > 0) {
-            detail::pass_over_widths(
-                features,
-                {&tangent, &metric, options.exact_successors, alone, lower, upper, witness, detail::widest_lanes()},
-                threads);
+            detail::pass_over_widths(features,
+                                     {&tangent, &metric, options.exact_successors, alone, lower, upper,
+                                      witness, detail::widest_lanes()},
+                                     threads);
             continue;
         }
         detail::in_chunks(table.pairs, 64, threads, [&](Index first, Index last) {

@@ -26,6 +26,9 @@ struct FisherShared {
     const double* inverse_diagonal;  // of the factor
     FisherBonus bonus;
     double allowance;
+    /// By products with inverses instead of by divisions, of which there are a hundred a pair: for large
+    /// models, whose runs had no bytes yet when this was made.
+    bool by_inverses;
 };
 
 // What follows is written once, for one lane or several at once: `Number` is a vector or double.
@@ -77,7 +80,12 @@ ALIDADE_INLINE void scale_successors(const FisherBlock& block, const FisherShare
         // P_j of the smoothed model: what is rare under it says most about the weights when it is seen.
         const Number root = root_of(predicted < floor ? floor : predicted);
         Number* x = scaled + j * p;
-        for (Index i = 0; i < p; ++i) x[i] = number_at<Number>(block.psi, j * p + i) / root;
+        if (shared.by_inverses) {
+            const Number inverse = 1.0 / root;
+            for (Index i = 0; i < p; ++i) x[i] = number_at<Number>(block.psi, j * p + i) * inverse;
+        } else {
+            for (Index i = 0; i < p; ++i) x[i] = number_at<Number>(block.psi, j * p + i) / root;
+        }
         solve_lower(shared, x);
     }
 }
@@ -125,7 +133,8 @@ ALIDADE_INLINE Number length_of(const Number* x, Index p) {
 
 /// The largest eigenvalue of a positive semidefinite matrix, nearly: a few power steps. It steers, no more.
 template <class Number>
-ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, Number* direction, Number* image) {
+ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, bool by_inverses, Number* direction,
+                                         Number* image) {
     const Number zero{}, one = all_lanes<Number>(1), least = all_lanes<Number>(1e-300);
     for (Index i = 0; i < p; ++i) direction[i] = matrix[i * p + i] + 1e-12;
     Number value{};
@@ -134,12 +143,13 @@ ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, Number* 
         for (; row + 4 <= p; row += 4) image_rows<4>(matrix, direction, p, row, image);
         for (; row < p; ++row) image_rows<1>(matrix, direction, p, row, image);
         const Number norm = length_of(image, p), length = length_of(direction, p);
-        // Where nothing can be learned, the direction is zero from here on, and so is the value: by products, as
-        // GCC 12 fails on a choice that is made twice.
+        // Where nothing can be learned, the direction is zero from here on, and so is the value: by products,
+        // as GCC 12 fails on a choice that is made twice.
         const Number alive = norm > zero ? one : zero;
         value = alive * (norm / greater_of(length, least));
-        const Number divisor = greater_of(norm, least);
-        for (Index i = 0; i < p; ++i) direction[i] = alive * (image[i] / divisor);
+        const Number divisor = greater_of(norm, least), inverse = alive / divisor;
+        for (Index i = 0; i < p; ++i)
+            direction[i] = by_inverses ? image[i] * inverse : alive * (image[i] / divisor);
     }
     return value;
 }
@@ -175,7 +185,7 @@ ALIDADE_INLINE void bonus_numbers(const FisherBlock& block, const FisherShared& 
         factor_shifted(gram, p, numbers);
         return;
     }
-    const Number leading = leading_eigenvalue(gram, p, direction, direction + p);
+    const Number leading = leading_eigenvalue(gram, p, shared.by_inverses, direction, direction + p);
     // lambda_max(J^-1 I): the share by which a visit sharpens the direction that it sharpens most.
     if (shared.bonus == FisherBonus::leverage) {
         *numbers = leading;
@@ -330,14 +340,20 @@ void back_up(const FisherWork& work, const Tile& tile, Index count, double scale
     for (Index l = 0; l < count; ++l) values[l] = scale * bonus[l] + expected[l];
 }
 
-FisherShared shared_of(const FisherPass::Known& known, Index features, Vector& inverse_diagonal) {
+FisherShared shared_of(const FisherPass::Known& known, Index features, bool by_inverses,
+                       Vector& inverse_diagonal) {
     const Index p = known.factor->rows();
     inverse_diagonal.resize(p);
     // One division for all pairs of the step instead of one for each.
     for (Index i = 0; i < p; ++i) inverse_diagonal[i] = 1 / (*known.factor)(i, i);
-    return {
-        features,       p, known.weights->data(), known.factor->data(), inverse_diagonal.data(), known.bonus,
-        known.allowance};
+    return {features,
+            p,
+            known.weights->data(),
+            known.factor->data(),
+            inverse_diagonal.data(),
+            known.bonus,
+            known.allowance,
+            by_inverses};
 }
 
 Index lanes_of(const FisherPass::Chunk& chunk, Index block) {
@@ -349,7 +365,7 @@ Index lanes_of(const FisherPass::Chunk& chunk, Index block) {
 void FisherPass::bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
                          std::span<double> bonus) const {
     Vector inverse_diagonal;
-    const FisherShared shared = shared_of(known, features_, inverse_diagonal);
+    const FisherShared shared = shared_of(known, features_, !tiles_.kept(), inverse_diagonal);
     const FisherKernels kernels = kernels_of(chunk.width);
     double* const own = aligned_lanes(scratch);
     double* const made = own + own_scratch() * lanes;
@@ -378,7 +394,7 @@ void FisherPass::bonuses_and_backup(const Known& known, double scale, std::span<
                                     const Chunk& chunk, std::span<double> scratch, std::span<double> bonus,
                                     std::span<double> values) const {
     Vector inverse_diagonal;
-    const FisherShared shared = shared_of(known, features_, inverse_diagonal);
+    const FisherShared shared = shared_of(known, features_, !tiles_.kept(), inverse_diagonal);
     const FisherKernels kernels = kernels_of(chunk.width);
     double* const own = aligned_lanes(scratch);
     double* const made = own + own_scratch() * lanes;

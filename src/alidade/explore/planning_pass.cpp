@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../model/ascent_kernel.hpp"
+#include "../model/coordinate_kernel.hpp"
 #include "../model/lane_dispatch.hpp"
 #include "../model/parallel.hpp"
 #include "../model/tangent_coordinates.hpp"
@@ -14,6 +15,8 @@ namespace alidade::detail {
 namespace {
 
 using AscentsByLanes = ByLanes<AscentKernel, const AscentStep&, const Tile&, double*, double*, double*>;
+using CoordinatesAscend =
+    ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, double*, double*, double*>;
 
 /// Bits of lanes as numbers 0 and 1, and back.
 void spread(const std::uint8_t* bits, Index successors, double* numbers) {
@@ -38,7 +41,7 @@ void collect(const double* numbers, Index successors, std::uint8_t* bits) {
 
 PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets,
                            KeptTiles kept)
-    : features_(features), tangent_(tangent), sets_(sets), tiles_(features, kept) {
+    : features_(features), tangent_(tangent), sets_(sets), tiles_(features, tangent, TileParts::psi, kept) {
     witness_.assign(at(sets_ * tiles_.blocks().slots()), 0);
 }
 
@@ -52,25 +55,55 @@ void PlanningPass::run(const Step& step, std::span<double> values, const Options
 
 void PlanningPass::run_part(const Step& step, std::span<double> values, const Chunk& chunk) {
     const TangentSpace& space = tangent_.space;
-    const Index d = features_.features(), p = space.dimension();
+    const Index d = features_.features(), p = space.dimension(), most = tiles_.blocks().most_successors;
+    if (tiles_.kept()) {
+        const Matrix& root = *step.inverse_factor;
+        // One product with the inverse gives slope and norm. What that rounds may cost a better witness,
+        // never validity: certificates have widths from upper ends of their own.
+        const Matrix inverse = root.transpose().lazyProduct(root);
+        const CoordinateStep shared{p,          inverse.data(), step.weights->data(), step.next.data(),
+                                    step.scale, step.ascents};
+        const auto pass = CoordinatesAscend::of(chunk.width);
+        for_each_block(step, values, chunk, {TileParts::psi, CoordinateKernel::scratch(most, p)},
+                       [&](const Tile& tile, double* witness, double* scratch, double* out) {
+                           pass(shared, tile, witness, scratch, out);
+                       });
+        return;
+    }
+    // Coordinates of every successor would have to be made first; those of the witness' sum are enough.
     const Matrix root = step.inverse_factor->lazyProduct(space.basis.transpose());
     const Vector weights = space.centre + space.basis.lazyProduct(*step.weights);
-    const AscentStep shared{d,          p,           weights.data(), root.data(), tangent_.coordinates().equal_is_zero,
-                            step.next.data(), step.scale, step.ascents};
+    const AscentStep shared{d,
+                            p,
+                            weights.data(),
+                            root.data(),
+                            tangent_.coordinates().equal_is_zero,
+                            step.next.data(),
+                            step.scale,
+                            step.ascents};
     const auto pass = AscentsByLanes::of(chunk.width);
+    for_each_block(step, values, chunk, {TileParts::phi, AscentKernel::scratch(most, d, p)},
+                   [&](const Tile& tile, double* witness, double* scratch, double* out) {
+                       pass(shared, tile, witness, scratch, out);
+                   });
+}
+
+template <class Pass>
+void PlanningPass::for_each_block(const Step& step, std::span<double> values, const Chunk& chunk,
+                                  const Needs& needs, const Pass& pass) {
     const LaneBlocks& blocks = tiles_.blocks();
-    const Index most = blocks.most_successors, own = AscentKernel::scratch(most, d, p);
-    std::vector<double> memory(at(own + (most + 1) * lanes) + tiles_.scratch());
+    const Index most = blocks.most_successors;
+    std::vector<double> memory(at(needs.scratch + (most + 1) * lanes) + tiles_.scratch());
     double* const witness = aligned_lanes(memory);
     double* const scratch = witness + most * lanes;
-    double* const made = scratch + own;
+    double* const made = scratch + needs.scratch;
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
         tiles_.fetch_values(b + 1, step.next.data());
-        const Tile tile = tiles_.tile(b, made);
+        const Tile tile = tiles_.tile(b, made, needs.parts);
         std::uint8_t* const bits = witness_.data() + step.set * blocks.slots() + blocks.start[at(b)];
         spread(bits, tile.successors, witness);
         double out[lanes];
-        pass(shared, tile, witness, scratch, out);
+        pass(tile, witness, scratch, out);
         if (step.ascents > 0) collect(witness, tile.successors, bits);
         std::copy(out, out + std::min(lanes, chunk.last - b * lanes), values.begin() + b * lanes);
     }

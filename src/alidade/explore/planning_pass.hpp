@@ -14,9 +14,11 @@
 namespace alidade::detail {
 
 /// The inner loop of replanning: for every pair, ascent of the width from its present witness, and the
-/// optimistic backup, in one pass over the features, all of which it reads, which must outlive it. Pairs lie eight side by side in tiles, a lane a pair,
-/// and are taken as many at a time as a vector of the machine has. A lane never sees another, and nothing is
-/// fused or reordered, so every width gives the same bits.
+/// optimistic backup, in one pass over the features, all of which it reads, which must outlive it. Pairs lie
+/// eight side by side in tiles, a lane a pair, and are taken as many at a time as a vector of the machine
+/// has. A lane never sees another, and nothing is fused or reordered, so every width gives the same bits.
+/// Where tiles are kept they have coordinates; a large model's are made from the features, and then sums of
+/// features are taken into coordinates: the same numbers but for rounding.
 class PlanningPass {
 public:
     PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets,
@@ -58,6 +60,14 @@ public:
     void take_witnesses(std::span<const std::uint8_t> witnesses);
 
 private:
+    /// What a way to pass over a block needs.
+    struct Needs {
+        TileParts parts;
+        Index scratch;  // numbers of memory
+    };
+    template <class Pass>
+    void for_each_block(const Step& step, std::span<double> values, const Chunk& chunk, const Needs& needs,
+                        const Pass& pass);
     std::size_t place(Index set, Index pair, Index successor) const noexcept {
         return static_cast<std::size_t>(set * tiles_.blocks().slots() +
                                         tiles_.blocks().slot(pair, successor));

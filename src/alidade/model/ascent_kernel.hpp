@@ -76,9 +76,9 @@ ALIDADE_INLINE Number square_in_metric(const AscentStep& step, Number* phi_value
 }
 
 /// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.
-/// |psi_V| is convex in V, so that V that maximises its linearisation does not lower it: an ascent, which ends
-/// at a vertex of [0,1]^m. A lower end of the width, for planning and for regression features; certificates
-/// have upper ends [theory §1.3].
+/// |psi_V| is convex in V, so that V that maximises its linearisation does not lower it: an ascent, which
+/// ends at a vertex of [0,1]^m. A lower end of the width, for planning and for regression features;
+/// certificates have upper ends [theory §1.3].
 template <class Number>
 ALIDADE_INLINE bool move_witness(const AscentStep& step, const Tile& tile, Index lane, const Number* image,
                                  Number* slope, double* witness) {
@@ -122,16 +122,16 @@ struct AscentKernel {
             sum_features_of<true>(tile, l, d, witness, value, phi_value, phi_next);
             Number expected{};
             for (Index i = 0; i < d; ++i) expected += step.weights[i] * phi_next[i];
-            // From the witness of the last policy: metrics change little, and a few steps are enough for it to
-            // follow [oracle §C.2]. Most witnesses stay most of the time; lanes that all do are done.
+            // From the witness of the last policy: metrics change little, and a few steps are enough for it
+            // to follow [oracle §C.2]. Most witnesses stay most of the time; lanes that all do are done.
             Number square = square_in_metric(step, phi_value, image);
             for (int ascent = 0; ascent < step.ascents; ++ascent) {
                 if (!move_witness(step, tile, l, image, slope, witness)) break;
                 sum_features_of<false>(tile, l, d, witness, value, phi_value, phi_next);
                 square = square_in_metric(step, phi_value, image);
             }
-            // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1 lines
-            // 10-13].
+            // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1
+            // lines 10-13].
             set_number(values + l, 0, step.scale * root_of(greater_of(zero, square)) + expected);
         }
     }

@@ -18,8 +18,8 @@ struct DivergenceBlock {
     Index features = 0, dimension = 0;
     const double* counts = nullptr;   ///< [lane]: how many successors the pair has
     const double* weights = nullptr;  ///< theta~: d numbers
-    /// p x d, column after column: radius times the inverse factor times the basis; with a successor's features it
-    /// makes what its probability may differ by, in every direction.
+    /// p x d, column after column: radius times the inverse factor times the basis; with a successor's
+    /// features it makes what its probability may differ by, in every direction.
     const double* map = nullptr;
     double* bounds = nullptr;   ///< [lane]: written
     double* strange = nullptr;  ///< [lane]: one where numbers are too small or too large for this
@@ -101,16 +101,16 @@ ALIDADE_INLINE Number chi_square_by_ball(const DivergenceLanes<Number>& lane, co
         const Number there = all_lanes<Number>(static_cast<double>(j)) < count ? one : zero;
         const Number possible = probability > none ? one : zero;
         excluded += there * (one - possible);
-        add_information(lane.generators + j * lane.p, possible / (possible > zero ? probability : one), lane.p,
-                        lane.information);
+        add_information(lane.generators + j * lane.p, possible / (possible > zero ? probability : one),
+                        lane.p, lane.information);
     }
     strange += excluded > zero ? zero : out_of_scale(lane.information, lane.p);
     const Number largest = largest_eigenvalue_above(lane.information, lane.p, lane.room);
     return excluded > zero ? all_lanes<Number>(std::numeric_limits<double>::infinity()) : largest;
 }
 
-/// The bound of KL in which successors whose probability is negligible, or may change by more than `doubt` times
-/// itself, enter by the mass that they may gain [docs/algorithms/likelihood.md, Lemma 2].
+/// The bound of KL in which successors whose probability is negligible, or may change by more than `doubt`
+/// times itself, enter by the mass that they may gain [docs/algorithms/likelihood.md, Lemma 2].
 template <class Number>
 ALIDADE_INLINE Number kl_with_doubtful(const DivergenceLanes<Number>& lane, double doubt, Number& strange) {
     const Index p = lane.p, d = lane.rows.features;
@@ -136,7 +136,8 @@ ALIDADE_INLINE Number kl_with_doubtful(const DivergenceLanes<Number>& lane, doub
         for (Index i = 0; i < p; ++i) lane.gained[i] += aside * lane.generators[j * p + i];
         lost += doubtful * (probability * minus_log_of_rest(inside));
         unbounded += (doubtful + sure) * (one - falls_short);
-        add_information(lane.generators + j * p, sure * fall_curvature(inside) / probability, p, lane.information);
+        add_information(lane.generators + j * p, sure * fall_curvature(inside) / probability, p,
+                        lane.information);
     }
     Number gain{};
     for (Index i = 0; i < p; ++i) gain += lane.gained[i] * lane.gained[i];
@@ -152,8 +153,8 @@ template <class Number>
 ALIDADE_INLINE Number kl_by_ball(const DivergenceLanes<Number>& lane, Number& strange) {
     const Number zero{}, one = all_lanes<Number>(1), none = all_lanes<Number>(negligible_law);
     const Number all = kl_with_doubtful(lane, std::numeric_limits<double>::infinity(), strange);
-    // Where the probability may change by more than itself, what is quadratic in the change is the worse bound
-    // of the two.
+    // Where the probability may change by more than itself, what is quadratic in the change is the worse
+    // bound of the two.
     Number doubtful{};
     for (Index j = 0; j < lane.rows.successors; ++j) {
         const Number beyond = lane.reach[j] > lane.law[j] ? one : zero;
@@ -164,8 +165,8 @@ ALIDADE_INLINE Number kl_by_ball(const DivergenceLanes<Number>& lane, Number& st
     return doubtful > zero ? lesser_of(all, apart) : all;
 }
 
-/// max over base models of TV(P_i, P~): TV is convex in the weights, so no mixture is farther. Both sums are the
-/// total variation where rows sum to one; rounding may have left a row without one of them.
+/// max over base models of TV(P_i, P~): TV is convex in the weights, so no mixture is farther. Both sums are
+/// the total variation where rows sum to one; rounding may have left a row without one of them.
 template <class Number>
 ALIDADE_INLINE Number farthest_base_model(const Rows& rows, const Number* law) {
     const Number zero{};
@@ -184,7 +185,8 @@ ALIDADE_INLINE Number farthest_base_model(const Rows& rows, const Number* law) {
 
 /// The divergence of one base model. For KL roughly, by one logarithm a successor, or to all digits.
 template <bool kl, bool roughly, class Number>
-ALIDADE_INLINE Number divergence_of_base_model(const Rows& rows, const Number* law, Index i, Number& strange) {
+ALIDADE_INLINE Number divergence_of_base_model(const Rows& rows, const Number* law, Index i,
+                                               Number& strange) {
     const Number zero{}, none = all_lanes<Number>(negligible_law), one = all_lanes<Number>(1);
     const Number no_bound = all_lanes<Number>(std::numeric_limits<double>::infinity());
     Number sum{};
@@ -215,8 +217,8 @@ ALIDADE_INLINE Number divergence_of_base_models(const Rows& rows, const Number* 
     Number largest{};
     for (Index i = 0; i < rows.features; ++i)
         largest = greater_of(largest, divergence_of_base_model<kl, true>(rows, law, i, strange));
-    // Terms are of the size of one and rounded by 1e-15 at most, which the slack of 1e-10 covers of what is not
-    // small.
+    // Terms are of the size of one and rounded by 1e-15 at most, which the slack of 1e-10 covers of what is
+    // not small.
     const Number small = all_lanes<Number>(1e-3);
     if (!kl || !any_of(largest < small)) return largest;
     Number precise{};
@@ -239,8 +241,8 @@ struct DivergenceKernel {
             const Rows rows{block.tile.phi + l, m, d};
             laws_of(rows, block.weights, law);
             make_generators(rows, block.map, p, generators, reach);
-            const DivergenceLanes<Number> lane{rows,        p, law, generators, reach, information, information + p * p,
-                                               information + p * p + p};
+            const DivergenceLanes<Number> lane{
+                rows, p, law, generators, reach, information, information + p * p, information + p * p + p};
             const Number zero{};
             const Number apart = base_models_differ<Number>(rows);
             Number strange{};
@@ -252,8 +254,8 @@ struct DivergenceKernel {
 
 private:
     template <class Number>
-    ALIDADE_INLINE static void make_generators(const Rows& rows, const double* map, Index p, Number* generators,
-                                               Number* reach) {
+    ALIDADE_INLINE static void make_generators(const Rows& rows, const double* map, Index p,
+                                               Number* generators, Number* reach) {
         for (Index j = 0; j < rows.successors; ++j) {
             const double* const phi = rows.phi + j * rows.features * lanes;
             Number square{};

@@ -6,10 +6,11 @@
 
 namespace alidade::detail {
 
-/// Householder's reduction of a symmetric matrix, whose lower triangle is read and overwritten, to its diagonal
-/// and the squares of what is beside it. `image` has p numbers.
+/// Householder's reduction of a symmetric matrix, whose lower triangle is read and overwritten, to its
+/// diagonal and the squares of what is beside it. `image` has p numbers.
 template <class Number>
-ALIDADE_INLINE void reduce_to_tridiagonal(Number* a, Index p, Number* image, Number* diagonal, Number* beside) {
+ALIDADE_INLINE void reduce_to_tridiagonal(Number* a, Index p, Number* image, Number* diagonal,
+                                          Number* beside) {
     const Number zero{}, one = all_lanes<Number>(1);
     for (Index k = 0; k + 2 < p; ++k) {
         Number* const v = a + k * p;  // from k+1 on; becomes the reflection's vector
@@ -17,8 +18,8 @@ ALIDADE_INLINE void reduce_to_tridiagonal(Number* a, Index p, Number* image, Num
         for (Index i = k + 2; i < p; ++i) rest += v[i] * v[i];
         const Number head = v[k + 1], square = head * head + rest;
         beside[k] = square;
-        // x - alpha e_1, alpha of the sign that does not cancel. Where nothing is left to reflect, the reflection
-        // is by nothing.
+        // x - alpha e_1, alpha of the sign that does not cancel. Where nothing is left to reflect, the
+        // reflection is by nothing.
         const Number length = root_of(square);
         v[k + 1] = head > zero ? head + length : head - length;
         const Number norm = v[k + 1] * v[k + 1] + rest;
@@ -45,8 +46,8 @@ ALIDADE_INLINE void reduce_to_tridiagonal(Number* a, Index p, Number* image, Num
     for (Index k = 0; k < p; ++k) diagonal[k] = a[k * p + k];
 }
 
-/// sum 1/(x - lambda_i) and sum 1/(x - lambda_i)^2 of a tridiagonal matrix, from the pivots of x - T and their
-/// derivatives; one where all pivots are positive, so that x is above all eigenvalues, zero elsewhere.
+/// sum 1/(x - lambda_i) and sum 1/(x - lambda_i)^2 of a tridiagonal matrix, from the pivots of x - T and
+/// their derivatives; one where all pivots are positive, so that x is above all eigenvalues, zero elsewhere.
 template <class Number>
 ALIDADE_INLINE Number resolvent_of(const Number* diagonal, const Number* beside, Index p, const Number& x,
                                    Number& first, Number& second) {
@@ -68,10 +69,10 @@ ALIDADE_INLINE Number resolvent_of(const Number* diagonal, const Number* beside,
     return above;
 }
 
-/// An upper end of the largest eigenvalue of a symmetric matrix without negative ones, p >= 1, of ordinary scale;
-/// the matrix is overwritten. Laguerre's iteration from above: where all roots are real it falls to the largest
-/// one and never passes it. The last point at which all pivots were positive is returned, which proves that
-/// x - T has no negative eigenvalue. `room` has 3p numbers.
+/// An upper end of the largest eigenvalue of a symmetric matrix without negative ones, p >= 1, of ordinary
+/// scale; the matrix is overwritten. Laguerre's iteration from above: where all roots are real it falls to
+/// the largest one and never passes it. The last point at which all pivots were positive is returned, which
+/// proves that x - T has no negative eigenvalue. `room` has 3p numbers.
 template <class Number>
 ALIDADE_INLINE Number largest_eigenvalue_above(Number* matrix, Index p, Number* room) {
     const Number zero{}, one = all_lanes<Number>(1);
@@ -102,8 +103,8 @@ ALIDADE_INLINE Number largest_eigenvalue_above(Number* matrix, Index p, Number* 
         active *= next < floor ? one : zero;
         Number tried = next, off = 1e-15 * x, found_first{}, found_second{};
         Number passed = resolvent_of(diagonal, beside, p, tried, found_first, found_second);
-        // It may have come to the eigenvalue itself, as it does at once of two, or rounding has led it a little
-        // below: on from the nearest point above that passes.
+        // It may have come to the eigenvalue itself, as it does at once of two, or rounding has led it a
+        // little below: on from the nearest point above that passes.
         for (int attempt = 0; attempt < 40; ++attempt) {
             const Number failed = active * (one - passed) * (tried < x ? one : zero);
             if (!any_of(failed > zero)) break;

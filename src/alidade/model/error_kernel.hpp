@@ -60,8 +60,8 @@ ALIDADE_INLINE Number by_total_variance(const ErrorStep& step, const ErrorLanes<
     const Number by_growth =
         (1 + given.growth) * expected + lane.divergence * given.later / (4 * given.growth);
     // Or by the maximum over the set; then the variances that are yet to be paid are averaged under P, which
-    // costs tau times their range. P~ is a member: where that is too much for it already, the maximum need not
-    // be known.
+    // costs tau times their range. P~ is a member: where that is too much for it already, the maximum need
+    // not be known.
     const Number yet = lane.tau * given.later * given.later / given.yet;
     const Number before = strange;
     const auto enough = by_growth <= expected + yet;
@@ -126,11 +126,11 @@ struct ErrorKernel {
                 gathered = next;
                 const auto place = static_cast<Index>(k);
                 Number strange{};
-                const Number error = error_of<Number>(
-                    step,
-                    {rows, law, value + l, direction, direction + d, number_at<Number>(block.deviations + l, place),
-                     number_at<Number>(block.divergences + l, place)},
-                    strange);
+                const Number error = error_of<Number>(step,
+                                                      {rows, law, value + l, direction, direction + d,
+                                                       number_at<Number>(block.deviations + l, place),
+                                                       number_at<Number>(block.divergences + l, place)},
+                                                      strange);
                 set_number(block.values + l, place, error);
                 set_number(block.strange + l, place, strange);
             }

@@ -4,8 +4,8 @@
 
 namespace alidade::detail {
 
-/// One binary serves all machines: `Kernel::run<Number>(arguments...)`, which must be ALIDADE_INLINE, compiled
-/// for every width of vectors, each with the instructions that have it.
+/// One binary serves all machines: `Kernel::run<Number>(arguments...)`, which must be ALIDADE_INLINE,
+/// compiled for every width of vectors, each with the instructions that have it.
 template <class Kernel, class... Arguments>
 class ByLanes {
 public:

@@ -10,8 +10,8 @@
 
 namespace alidade::detail {
 
-// Functions of one number or of several lanes at once, by + - * / and roots alone: these are rounded correctly
-// on every machine, so that any width of vectors gives the same bits.
+// Functions of one number or of several lanes at once, by + - * / and roots alone: these are rounded
+// correctly on every machine, so that any width of vectors gives the same bits.
 
 /// As std::max and std::min have them.
 template <class Number>

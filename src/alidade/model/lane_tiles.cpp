@@ -34,7 +34,8 @@ struct CoordinatesKernel {
         coordinates_of_tile<Number>(given, successors, phi, psi, centre);
     }
 };
-using CoordinatesByLanes = ByLanes<CoordinatesKernel, const Coordinates&, Index, const double*, double*, double*>;
+using CoordinatesByLanes =
+    ByLanes<CoordinatesKernel, const Coordinates&, Index, const double*, double*, double*>;
 
 /// Numbers of eight pairs, each of which has them one after another, into lanes.
 struct TransposeKernel {
@@ -82,7 +83,8 @@ private:
         for (Index r = 0; r < 8; r += 4)
             for (Index k = 0; k < 2; ++k) {
                 four[r + k] = __builtin_shufflevector(two[r + k], two[r + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-                four[r + k + 2] = __builtin_shufflevector(two[r + k], two[r + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+                four[r + k + 2] =
+                    __builtin_shufflevector(two[r + k], two[r + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
             }
         for (Index k = 0; k < 4; ++k) {
             row[k] = __builtin_shufflevector(four[k], four[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);

@@ -25,8 +25,8 @@ constexpr Index summed_together = 4096;
 /// E[value(s')] of eight pairs.
 struct ExpectKernel {
     template <class Number>
-    ALIDADE_INLINE static void run(const Tile& tile, Index features, const double* weights, const double* next,
-                                   double* scratch, double* expected) {
+    ALIDADE_INLINE static void run(const Tile& tile, Index features, const double* weights,
+                                   const double* next, double* scratch, double* expected) {
         const Index m = tile.successors;
         Number* const law = reinterpret_cast<Number*>(scratch + m * lanes);
         for (Index slot = 0; slot < m * lanes; ++slot) scratch[slot] = next[tile.target[slot]];
@@ -52,7 +52,8 @@ struct ApplyKernel {
     }
 };
 
-using ExpectByLanes = ByLanes<ExpectKernel, const Tile&, Index, const double*, const double*, double*, double*>;
+using ExpectByLanes =
+    ByLanes<ExpectKernel, const Tile&, Index, const double*, const double*, double*, double*>;
 using ApplyByLanes = ByLanes<ApplyKernel, const Tile&, Index, const double*, double*, double*>;
 using ErrorsByLanes =
     ByLanes<ErrorKernel, const ErrorBlock&, const double*, std::span<const ErrorStep>, double*>;
@@ -60,9 +61,7 @@ using ErrorsByLanes =
 class LocalOperator final : public TransitionOperator {
 public:
     LocalOperator(const FeatureMap& features, Threads threads)
-        : features_(features),
-          threads_(threads),
-          tiles_(features) {}
+        : features_(features), threads_(threads), tiles_(features) {}
 
     std::string_view name() const noexcept override { return "local"; }
     const FeatureMap& features() const noexcept override { return features_; }
@@ -99,8 +98,8 @@ private:
             }
         });
     }
-    void recurse_states(std::span<const double> weights, std::span<const ErrorStep> together, Scratch& scratch,
-                        State first, State last) const;
+    void recurse_states(std::span<const double> weights, std::span<const ErrorStep> together,
+                        Scratch& scratch, State first, State last) const;
     void finish_block(Index block, std::span<const ErrorStep> together, double* values,
                       const double* strange) const;
 
@@ -163,7 +162,8 @@ void LocalOperator::apply_transpose(std::span<const double> weight, std::span<do
                             to[i].add(std::min(1.0, from * phi[at(i)] * (1 + 0x1p-52) + 0x1p-1074));
                     }
                 }
-                for (Index i = 0; i < (last - first) * d; ++i) arriving[at(first * d + i)] = sums[at(i)].upper();
+                for (Index i = 0; i < (last - first) * d; ++i)
+                    arriving[at(first * d + i)] = sums[at(i)].upper();
             });
 }
 
@@ -184,9 +184,10 @@ void LocalOperator::recurse(std::span<const double> weights, std::span<const Err
     const Index pairs = features_.pairs(), states = features_.states();
     require_size(weights.size(), features_.features(), "weights");
     for (const ErrorStep& step : together) {
-        const bool divergences = step.kind == ErrorStep::Kind::divergence ||
-                                 step.kind == ErrorStep::Kind::total_variance;
-        if (step.kind != ErrorStep::Kind::divergence) require_size(step.deviations.size(), pairs, "deviations");
+        const bool divergences =
+            step.kind == ErrorStep::Kind::divergence || step.kind == ErrorStep::Kind::total_variance;
+        if (step.kind != ErrorStep::Kind::divergence)
+            require_size(step.deviations.size(), pairs, "deviations");
         if (divergences) require_size(step.divergences.size(), pairs, "divergences");
         const bool ball = step.kind == ErrorStep::Kind::ball || step.kind == ErrorStep::Kind::total_variance;
         expects(!ball || (step.ball != nullptr && step.ball->features == features_.features() && step.alone),
@@ -226,7 +227,8 @@ void LocalOperator::finish_block(Index block, std::span<const ErrorStep> togethe
                 const double now = std::min(step.range * tau, given.leverage * divergence);
                 // What is so small that lanes cannot tell adds nothing to the growth but the divergence.
                 const double by_set = upper + tau * given.later * given.later / given.yet;
-                const double by_growth = (1 + given.growth) * upper + divergence * given.later / (4 * given.growth);
+                const double by_growth =
+                    (1 + given.growth) * upper + divergence * given.later / (4 * given.growth);
                 value = now + std::min(by_set, by_growth);
             }
 }
@@ -257,8 +259,8 @@ void LocalOperator::recurse_states(std::span<const double> weights, std::span<co
                 load(together[at(k)].deviations, pair, count, deviations + k * lanes);
                 load(together[at(k)].divergences, pair, count, divergences + k * lanes);
             }
-            kernel({tiles_.tile(b, scratch.tile), d, deviations, divergences, values, strange}, weights.data(),
-                   together, kernel_scratch);
+            kernel({tiles_.tile(b, scratch.tile), d, deviations, divergences, values, strange},
+                   weights.data(), together, kernel_scratch);
             finish_block(b, together, values, strange);
             for (Index k = 0; k < steps; ++k)
                 std::copy_n(values + k * lanes, std::min(count, to - pair), worth + k * group + pair - from);
@@ -269,7 +271,8 @@ void LocalOperator::recurse_states(std::span<const double> weights, std::span<co
                 const double* const mine = worth + k * group + (t - s) * actions;
                 const BestAction worst = best_action({features_.states(), actions, 1}, 0, -1,
                                                      [&](Index pair) { return mine[pair]; });
-                step.now[at(t)] = step.cap == nullptr ? worst.value : std::min(worst.value, step.cap[t * step.cap_stride]);
+                step.now[at(t)] =
+                    step.cap == nullptr ? worst.value : std::min(worst.value, step.cap[t * step.cap_stride]);
                 step.actions[at(t)] = worst.action;
             }
         }

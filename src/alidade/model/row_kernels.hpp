@@ -10,9 +10,9 @@
 
 namespace alidade::detail {
 
-// The arithmetic of one row, written once for one number or for several lanes at once: `Number` is a vector or
-// double. Pointers into tiles are at the first of the lanes. Nothing is reordered or fused, so that every width
-// gives the same bits.
+// The arithmetic of one row, written once for one number or for several lanes at once: `Number` is a vector
+// or double. Pointers into tiles are at the first of the lanes. Nothing is reordered or fused, so that every
+// width gives the same bits.
 
 /// Rows of a tile, or some lanes of them.
 struct Rows {
@@ -74,14 +74,15 @@ ALIDADE_INLINE void features_of_value(const Rows& rows, const double* value, Num
 /// Up to so many successors a mean without the least values is had without sorting them.
 constexpr Index few_successors = 32;
 
-/// The largest mean of values over measures below a law that lack mass tau, by taking it from the smallest values
-/// first; law and values are so far apart in memory. For many successors.
+/// The largest mean of values over measures below a law that lack mass tau, by taking it from the smallest
+/// values first; law and values are so far apart in memory. For many successors.
 double sorted_mean_less_mass(const double* law, Index law_apart, const double* value, Index value_apart,
                              Index successors, double tau);
 
 /// The largest mean of values that are not negative over measures below the law that lack mass tau: the least
-/// over t of (mass - tau) t + E[(value - t)+], of which every t gives a bound, and one of the values the least
-/// (the mean of the upper tail, of Rockafellar and Uryasev). Nothing cancels, and nothing has to be sorted.
+/// over t of (mass - tau) t + E[(value - t)+], of which every t gives a bound, and one of the values the
+/// least (the mean of the upper tail, of Rockafellar and Uryasev). Nothing cancels, and nothing has to be
+/// sorted.
 template <class Number>
 ALIDADE_INLINE Number mean_less_mass(const Number* law, const double* value, Index successors,
                                      const Number& tau) {
@@ -89,8 +90,8 @@ ALIDADE_INLINE Number mean_less_mass(const Number* law, const double* value, Ind
         double taken[lanes], means[lanes];
         set_number(taken, 0, tau);
         for (Index l = 0; l < width_of<Number>; ++l)
-            means[l] = sorted_mean_less_mass(reinterpret_cast<const double*>(law) + l, width_of<Number>, value + l,
-                                             lanes, successors, taken[l]);
+            means[l] = sorted_mean_less_mass(reinterpret_cast<const double*>(law) + l, width_of<Number>,
+                                             value + l, lanes, successors, taken[l]);
         return number_at<Number>(means, 0);
     }
     const Number zero{};

@@ -21,7 +21,11 @@ constexpr Index blocks_of_widths = 32;
 class WidthChunk {
 public:
     WidthChunk(const FeatureMap& features, const LaneTiles& tiles, const WidthStep& step)
-        : features_(features), tiles_(tiles), step_(step), alone_(step.alone()), kernel_(WidthsByLanes::of(step.width)) {
+        : features_(features),
+          tiles_(tiles),
+          step_(step),
+          alone_(step.alone()),
+          kernel_(WidthsByLanes::of(step.width)) {
         const Index most = std::min(tiles.blocks().most_successors, step.most_successors);
         own_ = WidthRoom::size(most, step.inverse_factor->rows());
         memory_.resize(at(own_ + lanes) + tiles.scratch());
@@ -36,8 +40,8 @@ public:
             return;
         }
         double lower[lanes], upper[lanes], witness[lanes], strange[lanes];
-        kernel_({tile.psi, tile.successors, step_.inverse_factor->rows(), step_.inverse_factor->data(), lower, upper,
-                 witness, strange},
+        kernel_({tile.psi, tile.successors, step_.inverse_factor->rows(), step_.inverse_factor->data(), lower,
+                 upper, witness, strange},
                 scratch);
         for (Index l = 0; l < count; ++l) {
             const Index pair = first + l, entry = features_.first_entry(pair);
