@@ -284,8 +284,7 @@ class Cancelling(ThreadPoolExecutor):
         if self.left >= 0:
             return super().submit(function, *arguments, **named)
         dropped: Future = Future()
-        dropped.cancel()
-        dropped.set_running_or_notify_cancel()
+        dropped.cancel()  # and nobody is notified
         return dropped
 
 

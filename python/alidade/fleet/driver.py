@@ -239,7 +239,8 @@ class _Driver:
             if not self.out:
                 time.sleep(0.05)  # somebody else has what is left
                 continue
-            done, _ = wait(self.out, timeout=0.25, return_when=first_completed)
+            wait(self.out, timeout=0.25, return_when=first_completed)
+            done = [each for each in self.out if each.done()]  # wait() overlooks what somebody else has cancelled
             for each in done:
                 self.take_in(each)
             if self.stream and not ended:
