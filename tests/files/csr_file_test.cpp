@@ -117,7 +117,7 @@ TEST(CsrFile, NumbersThatAreNoProbabilitiesAreNamed) {
         BaseKernel kernel = sample();
         kernel.probabilities[3] = p;
         EXPECT_TRUE(says(refusal([&] { detail::validate_rows(kernel, 2, "base/k.npz"); }),
-                         {"base/k.npz", "state 1, action 0 reaches state 1", fmt::format("{}", p)}));
+                         {"base/k.npz", "probability of state 1, action 0 to state 1 is", fmt::format("{}", p)}));
         detail::normalise_rows(kernel);
         EXPECT_THROW(detail::validate_rows(kernel, 2, "f"), InvalidArgument);
     }

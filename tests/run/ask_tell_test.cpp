@@ -164,6 +164,7 @@ TEST(AskTell, CountsEveryAttemptOfASystemWithoutSeeds) {
     EXPECT_EQ(desk.experiments.status().missing, 1);
     const Told late = desk.tell(slow);
     EXPECT_FALSE(late.aside);
+    EXPECT_EQ(desk.experiments.late_refusal(), "");
     EXPECT_EQ(desk.experiments.status().missing, 0);
     desk.tell(after);
     EXPECT_EQ(desk.status().taken, 6);
@@ -193,6 +194,7 @@ TEST(AskTell, SetsLateAnswersAsideWhereWhatIsPredictedWasFixedSince) {
     desk.tell(desk.ask().front());
     EXPECT_EQ(desk.status().taken, 4);
     EXPECT_TRUE(desk.tell(slow).aside);
+    EXPECT_NE(desk.experiments.late_refusal(), "");
     desk.turn(1);
     const LedgerStatus status = desk.status();
     EXPECT_EQ(status.aside, 1);

@@ -119,6 +119,10 @@ public:
     /// Episodes that nobody asked for. Throws InvalidArgument where the run's sets do not hold for them.
     Told tell_unasked(const EpisodeSource& episodes, const TellOptions& options = {});
 
+    /// Why the run's sets cannot count what nobody asked for, nor an answer that comes when its deployment is
+    /// over, which is then set aside; empty: they can.
+    std::string late_refusal() const;
+
     LedgerStatus status() const;
     std::vector<ExperimentRecord> log() const;
     /// Every stored episode, by experiment and part.

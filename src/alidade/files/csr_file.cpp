@@ -199,11 +199,11 @@ void validate_rows(const BaseKernelView& kernel, Index actions, std::string_view
     for (Index row = 0; row < kernel.rows; ++row) {
         for (auto e = kernel.offsets[at(row)]; e < kernel.offsets[at(row + 1)]; ++e) {
             const double p = kernel.probabilities[at(e)];
-            expects(
-                std::isfinite(p) && p >= 0,
-                "{}: state {}, action {} reaches state {} with probability {}; it must be a number from 0 "
-                "to 1: fix the file",
-                file, row / actions, row % actions, kernel.targets[at(e)], p);
+            // In the words of FeatureMap, whose users have arrays and no file.
+            expects(std::isfinite(p) && p >= 0,
+                    "{}: probability of state {}, action {} to state {} is {}; must {}: fix the file", file,
+                    row / actions, row % actions, kernel.targets[at(e)], p,
+                    std::isfinite(p) ? "not be negative" : "be finite");
         }
         const double sum = sum_row(kernel, row);
         if (!is_one(sum)) bad.push_back({row, sum});

@@ -66,6 +66,10 @@ Told AskTell::tell_unasked(const EpisodeSource& episodes, const TellOptions& opt
     return desk_->tell_unasked(episodes, options);
 }
 
+std::string AskTell::late_refusal() const {
+    return desk_->unasked_refusal();
+}
+
 LedgerStatus AskTell::status() const {
     return desk_->status();
 }

@@ -29,6 +29,7 @@ public:
     Experiment experiment(std::int64_t id) const;
     Told tell(std::int64_t id, const EpisodeSource& episodes, const TellOptions& options);
     Told tell_unasked(const EpisodeSource& episodes, const TellOptions& options);
+    std::string unasked_refusal() const;
     LedgerStatus status() const;
     std::vector<ExperimentRecord> log() const;
     void visit(const std::function<void(const StoredEpisode&)>& each) const;
@@ -58,7 +59,6 @@ private:
                     const AskOptions& options) const;
     Answer read_answer(const EpisodeSource& episodes, const Policy* policy) const;
     void require_turn(const sqlite::Database& database, const Intake& intake) const;
-    std::string unasked_refusal() const;
     void require_ledger(const sqlite::Database& database) const;
 
     std::shared_ptr<RunStore> store_;

@@ -1,0 +1,17 @@
+"""What the data leave possible."""
+
+from ._core import (
+    ConfidenceSet,
+    LearnedLinear,
+    LearnedMixture,
+    LearnedModel,
+    LearnedRows,
+)
+
+__all__ = [
+    "ConfidenceSet",
+    "LearnedLinear",
+    "LearnedMixture",
+    "LearnedModel",
+    "LearnedRows",
+]
