@@ -50,7 +50,7 @@ Widths by_pass(const FeatureMap& features, const TangentFeatures& tangent, const
         };
     };
     detail::pass_over_widths(
-        features, {&tangent, &inverse, 12, alone, found.lower, found.upper, found.witness, width}, threads);
+        features, {&tangent, &inverse, 12, alone, found.lower, found.upper, found.witness}, threads, width);
     return found;
 }
 

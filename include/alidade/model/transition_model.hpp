@@ -84,6 +84,14 @@ public:
         const auto entries = static_cast<std::size_t>(successors_->entries());
         return std::span(probabilities_).subspan(static_cast<std::size_t>(row(h)) * entries, entries);
     }
+    /// The features and the weights of step h of which probabilities are computed; null and none where they
+    /// are kept.
+    const FeatureMap* computed_from() const noexcept { return mixed_.get(); }
+    std::span<const double> computed_with(Step h) const noexcept {
+        if (mixed_ == nullptr) return {};
+        const auto d = static_cast<std::size_t>(mixing_.rows());
+        return {mixing_.data() + static_cast<std::size_t>(row(h)) * d, d};
+    }
     /// Probability of every entry at step h, a copy.
     std::vector<double> all_probabilities(Step h) const;
     /// E[value(s') | s, a] at step h; `value` has one number a state.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/tangent_space.hpp"
 #include "alidade/model/threads.hpp"
 #include "alidade/model/weight_ball.hpp"
 #include "alidade/types.hpp"
@@ -60,6 +62,18 @@ struct BallStep {
     std::span<double> lower, upper;  ///< one a pair: written; none: not asked for
 };
 
+/// Widths of all pairs in one metric: max over V in {0,1} of |inverse_factor psi_V|, from both sides.
+struct WidthStep {
+    const TangentFeatures* coordinates = nullptr;  ///< of a hull, so that the psi of a pair sum to zero
+    const Matrix* inverse_factor = nullptr;  ///< of the metric: the inverse of its lower Cholesky factor
+    Index most_successors = 12;              ///< pairs that have more are asked alone; at most 20
+    /// Fills in one pair: what has more successors, or numbers at the ends of their range. Every thread calls
+    /// a function of its own, which `alone` makes.
+    std::function<std::function<void(Index pair)>()> alone;
+    std::span<double> lower, upper;   ///< one a pair: written
+    std::span<std::uint8_t> witness;  ///< one an entry: the V that attains `lower`, written
+};
+
 /// Whole passes over all state-action pairs of a feature map. Everything that goes through all pairs, to
 /// plan, to bound or to evaluate, asks one of these: it is the seam for other places to compute than this
 /// machine's processor [docs/large-models.md]. Results do not depend on the number of threads, nor on the
@@ -84,6 +98,8 @@ public:
     virtual void recurse(std::span<const double> weights, std::span<const ErrorStep> together) const = 0;
     /// Bounds of E[value(s')] of every pair over a ball, of several values at once.
     virtual void bracket(std::span<const BallStep> together) const = 0;
+    /// Widths by trying every vertex: the bits of Width::bracket, which tries one pair's.
+    virtual void widths(const WidthStep& step) const = 0;
     /// The sum of numbers, in blocks of 4096 that are added in order.
     virtual double sum(std::span<const double> numbers) const = 0;
 };

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "../model/parallel.hpp"
-#include "../model/width_pass.hpp"
 #include "alidade/error.hpp"
+#include "alidade/model/transition_operator.hpp"
 #include "pair_widths.hpp"
 
 namespace alidade {
@@ -43,6 +43,7 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
                     WidthTable& table) {
     expects(table.sets == static_cast<Index>(inverse_factors.size()) && table.entries == features.entries(),
             "the width table belongs to another problem");
+    const auto passes = local_operator(features, threads);
     for (Index set = 0; set < table.sets; ++set) {
         const std::size_t pairs = at(table.pairs), entries = at(table.entries);
         const auto lower = std::span(table.lower).subspan(at(set) * pairs, pairs);
@@ -61,10 +62,7 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
         };
         // Vertices are tried eight pairs at a time; other ways go pair by pair.
         if (options.method == WidthMethod::exact && tangent.centred() && tangent.space.dimension() > 0) {
-            detail::pass_over_widths(features,
-                                     {&tangent, &metric, options.exact_successors, alone, lower, upper,
-                                      witness, detail::widest_lanes()},
-                                     threads);
+            passes->widths({&tangent, &metric, options.exact_successors, alone, lower, upper, witness});
             continue;
         }
         detail::in_chunks(table.pairs, 64, threads, [&](Index first, Index last) {

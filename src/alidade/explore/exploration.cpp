@@ -16,9 +16,9 @@ namespace {
 /// paid for.
 constexpr double most_growth = 2, least_growth = 1.05;
 
-/// A certificate of all candidates takes as long as some twenty policies. Where that is noticed, and nobody
-/// waits for a target, those on the way take half of the time of planning at most: forty policies lie between
-/// two of them. Counted, not timed, so that it does not depend on the machine.
+/// A certificate of all candidates takes as long as some ten policies. Where that is noticed, and nobody
+/// waits for a target, those on the way take well below half of the time of planning: forty policies lie
+/// between two of them. Counted, not timed, so that it does not depend on the machine.
 constexpr std::int64_t policies_between = 40;
 /// From so many (step, state, action) on.
 constexpr double many_places = 1e4;

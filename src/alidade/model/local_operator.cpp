@@ -12,6 +12,7 @@
 #include "lane_dispatch.hpp"
 #include "lane_tiles.hpp"
 #include "sweep.hpp"
+#include "width_pass.hpp"
 
 namespace alidade {
 
@@ -103,6 +104,7 @@ public:
                 std::span<double> expected) const override;
     void recurse(std::span<const double> weights, std::span<const ErrorStep> together) const override;
     void bracket(std::span<const BallStep> together) const override;
+    void widths(const WidthStep& step) const override { pass_over_widths(features_, step, threads_); }
     double sum(std::span<const double> numbers) const override;
 
 private:

@@ -20,12 +20,12 @@ constexpr Index blocks_of_widths = 32;
 /// A chunk's work, with its scratch memory.
 class WidthChunk {
 public:
-    WidthChunk(const FeatureMap& features, const LaneTiles& tiles, const WidthStep& step)
+    WidthChunk(const FeatureMap& features, const LaneTiles& tiles, const WidthStep& step, LaneWidth width)
         : features_(features),
           tiles_(tiles),
           step_(step),
           alone_(step.alone()),
-          kernel_(WidthsByLanes::of(step.width)) {
+          kernel_(WidthsByLanes::of(width)) {
         const Index most = std::min(tiles.blocks().most_successors, step.most_successors);
         own_ = WidthRoom::size(most, step.inverse_factor->rows());
         memory_.resize(at(own_ + lanes) + tiles.scratch());
@@ -69,12 +69,12 @@ private:
 
 }  // namespace
 
-void pass_over_widths(const FeatureMap& features, const WidthStep& step, Threads threads) {
+void pass_over_widths(const FeatureMap& features, const WidthStep& step, Threads threads, LaneWidth width) {
     // Made as they are needed: they are read once.
     const LaneTiles tiles(features, *step.coordinates, TileParts::psi, KeptTiles::no);
     const Index blocks = std::ssize(tiles.blocks().start) - 1;
     in_chunks(blocks, blocks_of_widths, threads, [&](Index first, Index last) {
-        WidthChunk chunk(features, tiles, step);
+        WidthChunk chunk(features, tiles, step, width);
         for (Index b = first; b < last; ++b) chunk.run(b);
     });
 }
