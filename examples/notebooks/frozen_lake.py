@@ -29,7 +29,7 @@ problem
 # %%
 lakes = gymnasium.make_vec("FrozenLake-v1", num_envs=64, map_name="8x8", success_rate=0.6, max_episode_steps=HORIZON - 1)
 run = alidade.Run.create(tempfile.mkdtemp(), problem, seed=1, delta=0.05)
-run.explore(gym_system(lakes, problem), episodes=5_000)
+run.explore(gym_system(lakes, problem), episodes=2_000)
 
 # %% [markdown]
 # The weights that would make a rate of 0.6 are a half each. Any reward may be planned for; here: being at the goal at the end,

@@ -52,6 +52,7 @@ def episodes_from(
     not, is what docs/offline.md is about: the decision to write an episode down must not have depended on how it went.
 
     >>> import alidade
+    >>> from alidade.io import episodes_from
     >>> river = alidade.make_builtin("builtin:riverswim?length=4&horizon=3")
     >>> swum = {"episode": [7, 7, 9, 9], "step": [0, 1, 0, 1], "state": [0, 1, 0, 0], "action": [1, 0, 1, 1], "next_state": [1, 0, 0, 1]}
     >>> episodes_from(swum, river).states

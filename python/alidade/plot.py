@@ -158,6 +158,7 @@ def plot(source: Any, *, plans: Mapping[str, RewardCertificate] | None = None, t
     ``source`` is a run or an exploration. The figure is not shown, only made: a notebook shows it, ``savefig`` stores it.
 
     >>> import alidade, tempfile
+    >>> from alidade.plot import plot
     >>> run = alidade.Run.create(tempfile.mkdtemp(), "builtin:riverswim?length=4&horizon=6", seed=1)
     >>> _ = run.explore(episodes=1000)
     >>> len(plot(run).axes)  # of three pictures, one has a scale of colours

@@ -111,6 +111,7 @@ def base_models_from_simulators(
     added to the error. Draws depend on ``seed``, the simulator's place, state and action, and on nothing else.
 
     >>> import numpy as np
+    >>> from alidade.simulators import base_models_from_simulators
     >>> walk = lambda p: lambda states, action, random: np.clip(states + np.where(random.random(len(states)) < p, 1, -1), 0, 4)
     >>> base_models_from_simulators([walk(0.2), walk(0.7)], 5, actions=1, successors=2, vectorised=True)
     <2 sampled base models over 5 states and 1 actions: misspecification 0.0265, failure probability 0.001>

@@ -24,6 +24,7 @@ def track(log: Log, *, seconds: float = 1.0, prefix: str = "alidade/") -> Callab
     """A callback for ``explore(observe=...)``: at most every so many seconds it hands the certificate over.
 
     >>> import alidade, tempfile
+    >>> from alidade.tracking import track
     >>> seen = []
     >>> run = alidade.Run.create(tempfile.mkdtemp(), "builtin:riverswim?length=4&horizon=6")
     >>> _ = run.explore(episodes=1000, observe=track(lambda metrics, step: seen.append(step), seconds=0))

@@ -107,6 +107,35 @@ def test_workers_that_are_killed(tmp_path, one_process):
     assert stored(tmp_path / "fleet") == one_process(episodes)
 
 
+@pytest.mark.skipif(not LONG, reason="long")
+def test_workers_that_are_stopped_past_the_deadline(tmp_path, one_process):
+    """What they had is given to others; when they go on, their answers are the second ones."""
+    stop = threading.Event()
+    with fleet.process_pool(3) as pool:
+
+        def pause():
+            chance = random.Random(8)
+            while not stop.wait(0.5):
+                workers = list(pool._processes.values())
+                if workers:
+                    victim = chance.choice(workers).pid
+                    os.kill(victim, signal.SIGSTOP)
+                    time.sleep(2.5)
+                    os.kill(victim, signal.SIGCONT)
+
+        pauser = threading.Thread(target=pause)
+        pauser.start()
+        try:
+            with create(tmp_path / "fleet") as run:
+                report = fleet.explore(run, Maker(RIVER, pause=0.02), pool, workers=3, episodes=800, deadline=1, chunk=4)
+        finally:
+            stop.set()
+            pauser.join()
+    print(f"{report.repeated} answers came twice, {report.unequal} of them unequal")
+    assert report.repeated > 0 and report.unequal == 0
+    assert stored(tmp_path / "fleet") == one_process(800)
+
+
 class Mischief(Executor):
     """Answers late, out of order, and some so late that they are given out twice."""
 

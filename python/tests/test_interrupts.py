@@ -39,11 +39,14 @@ def interrupt(setup: str, work: str, after: str = "pass", wait: float = 0.3) -> 
     )
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout is not None and child.stderr is not None
-    assert child.stdout.readline().strip() == "ready"
-    time.sleep(wait)
-    at = time.time()
-    child.send_signal(signal.SIGINT)
-    said, errors = child.communicate(timeout=60)
+    try:
+        assert child.stdout.readline().strip() == "ready"
+        time.sleep(wait)
+        at = time.time()
+        child.send_signal(signal.SIGINT)
+        said, errors = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert child.returncode == 0, errors
     lines = said.split("\n")
     assert lines[0].startswith("interrupted "), said + errors

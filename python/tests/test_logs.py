@@ -93,6 +93,7 @@ def test_files_that_are_none_are_refused(river, tmp_path):
         episodes_from(7, river)
 
 
+@pytest.mark.filterwarnings("ignore")  # of Minari, about authors and links
 def test_minari_datasets(tmp_path, monkeypatch):
     minari = pytest.importorskip("minari")
     gymnasium = pytest.importorskip("gymnasium")

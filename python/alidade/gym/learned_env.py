@@ -25,6 +25,7 @@ class LearnedEnv(gymnasium.Env[Any, Any]):
     :class:`alidade.Reward` or an array (S, A) or (H, S, A).
 
     >>> import alidade
+    >>> from alidade.gym import LearnedEnv
     >>> problem = alidade.make_builtin("builtin:inventory")
     >>> env = LearnedEnv(problem.true_model(), problem.rewards["balanced"])
     >>> observation, _ = env.reset(seed=1)

@@ -71,9 +71,10 @@ def from_gym(env: gymnasium.Env[Any, Any] | str, *, name: str | None = None, **o
     then made with ``options``. Repeated successors of a branch list, as on the corners of FrozenLake, are kept and summed
     later.
 
+    >>> from alidade.gym import from_gym
     >>> lake = from_gym("FrozenLake-v1", success_rate=0.9)
     >>> lake
-    <table of FrozenLake-v1: 16 states, 4 actions, 168 branches>
+    <table of FrozenLake-v1: 16 states, 4 actions, 152 branches>
     """
     if isinstance(env, str):
         import gymnasium
@@ -168,6 +169,7 @@ def problem_from_gym(
     :class:`alidade.Problem` (``homogeneous``, ``misspecification``, names, rewards...).
 
     >>> import gymnasium
+    >>> from alidade.gym import problem_from_gym
     >>> lakes = [gymnasium.make("FrozenLake-v1", success_rate=rate) for rate in (0.3, 0.9)]
     >>> problem = problem_from_gym(lakes, horizon=20, homogeneous=True)
     >>> problem.shape
