@@ -14,7 +14,6 @@ import tempfile
 import numpy as np
 
 import alidade
-from alidade.plot import plot
 
 problem = alidade.make_builtin("builtin:inventory")
 problem
@@ -59,4 +58,4 @@ for name, reward in rewards.items():
     print(f"{name:16} {loss:.6f}")
 
 # %%
-plot(run, plans={name: plan.certificate for name, plan in plans.items()})
+run.plot(plans={name: plan.certificate for name, plan in plans.items()})

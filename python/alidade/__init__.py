@@ -14,6 +14,8 @@ The modules mirror the library's: ``problem``, ``model``, ``environment``, ``exp
 """
 
 import atexit as _atexit
+import importlib as _importlib
+import typing as _typing
 
 from . import _core
 from ._core import (
@@ -71,6 +73,29 @@ from .error import (
 from . import audit, certify, confidence, environment, error, explore, io, model, plan, problem, random, run, theory
 from .plan import CertifiedPlan
 
+if _typing.TYPE_CHECKING:
+    from . import fleet, gym, logs, plot, simulators, tracking
+    from .gym import LearnedEnv, from_gym, gym_system, problem_from_gym
+    from .simulators import base_models_from_simulators
+
+_LATER = {
+    "LearnedEnv": "gym",
+    "base_models_from_simulators": "simulators",
+    "from_gym": "gym",
+    "gym_system": "gym",
+    "problem_from_gym": "gym",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    # What is built on other packages, or takes time to import, is imported when it is wanted.
+    if name in _LATER:
+        return getattr(_importlib.import_module("." + _LATER[name], __name__), name)
+    if name in ("fleet", "gym", "logs", "plot", "simulators", "tracking"):
+        return _importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module 'alidade' has no attribute {name!r}")
+
+
 # Work that was interrupted ends, and is stored, before the interpreter does.
 _atexit.register(_core._wait_for_abandoned_work)
 
@@ -90,6 +115,7 @@ __all__ = [
     "Interval",
     "InvalidArgument",
     "Knowledge",
+    "LearnedEnv",
     "MixtureModel",
     "ModelContradiction",
     "PairFeatures",
@@ -112,6 +138,7 @@ __all__ = [
     "algorithms",
     "audit",
     "backward_induction",
+    "base_models_from_simulators",
     "certify",
     "certify_reward",
     "certify_rewards",
@@ -122,19 +149,28 @@ __all__ = [
     "explore",
     "export_model",
     "families",
+    "fleet",
+    "from_gym",
+    "gym",
+    "gym_system",
     "io",
     "learn",
     "load_problem",
+    "logs",
     "make_builtin",
     "make_planner",
     "model",
     "occupancy",
     "plan",
     "planners",
+    "plot",
     "problem",
+    "problem_from_gym",
     "random",
     "robust_plan",
     "run",
     "simulate",
+    "simulators",
     "theory",
+    "tracking",
 ]

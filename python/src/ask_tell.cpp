@@ -220,8 +220,10 @@ void bind_ask_tell(nb::module_& m) {
                      "log: bool = "
                      "False) -> Told"),
              "Episodes that nobody asked for.")
-        .def_prop_ro("late_refusal", [](const Desk& self) { return self.desk->late_refusal(); },
-                     "Why the run's sets cannot count an answer that comes when its deployment is over; empty: they can.")
+        .def_prop_ro(
+            "late_refusal", [](const Desk& self) { return self.desk->late_refusal(); },
+            "Why the run's sets cannot count an answer that comes when its deployment is over; empty: they "
+            "can.")
         .def_prop_ro("status", [](const Desk& self) { return self.desk->status(); })
         .def(
             "log", [](const Desk& self) { return self.desk->log(); }, "Every experiment.")

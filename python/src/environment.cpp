@@ -132,13 +132,17 @@ void bind_environment(nb::module_& m) {
           "Plays episodes first .. first+episodes-1 of a policy in a known model. The same numbers and seed "
           "give the "
           "same episodes everywhere.");
-    m.def("run_episodes", run_episodes, "system"_a, "policy"_a, "accept"_a, nb::kw_only(), "first"_a = 0,
-          "count"_a = 1, "seed"_a = 0,
-          nb::sig("def run_episodes(system: typing.Any, policy: Policy, accept: collections.abc.Callable[..., object], "
-                  "*, first: int = 0, count: int = 1, seed: int = 0) -> int"),
-          "Runs episodes first .. first+count-1 of a policy on a system, as a run does, and calls accept(states, "
-          "actions, complete) with what comes out: arrays of shape (episodes, H), -1 where nothing was seen. What the "
-          "system raises arrives as it is, after what was seen before. Returns how many episodes there were.");
+    m.def(
+        "run_episodes", run_episodes, "system"_a, "policy"_a, "accept"_a, nb::kw_only(), "first"_a = 0,
+        "count"_a = 1, "seed"_a = 0,
+        nb::sig("def run_episodes(system: typing.Any, policy: Policy, accept: collections.abc.Callable[..., "
+                "object], "
+                "*, first: int = 0, count: int = 1, seed: int = 0) -> int"),
+        "Runs episodes first .. first+count-1 of a policy on a system, as a run does, and calls "
+        "accept(states, "
+        "actions, complete) with what comes out: arrays of shape (episodes, H), -1 where nothing was seen. "
+        "What the "
+        "system raises arrives as it is, after what was seen before. Returns how many episodes there were.");
     m.def("seed_of_episode", seed_of_episode, "run_seed"_a, "episode"_a,
           "The seed of an episode by its number in the run: what a system with seeds is told.");
 }

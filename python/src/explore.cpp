@@ -198,6 +198,12 @@ void bind_exploration(nb::module_& m) {
             },
             nb::sig("def trace(self) -> alidade._table.Table"),
             "The certificates on the way: episodes, bound (not clipped at H), replans.")
+        .def("plot", in_python("alidade.plot", "plot"),
+             nb::sig("def plot(self, *, plans: collections.abc.Mapping[str, RewardCertificate] | None = "
+                     "None, target: "
+                     "float | None = None) -> typing.Any"),
+             "A page of pictures, by matplotlib: certificate, weights, coverage, and the value intervals of "
+             "``plans``.")
         .def("_repr_html_", in_python("alidade._display", "exploration_html"),
              nb::sig("def _repr_html_(self) -> str"))
         .def("__repr__", [](const ExploredProblem& self) {

@@ -84,7 +84,8 @@ void bind_grid(nb::module_& m) {
             },
             "cell"_a, "What a cell covers on each axis.")
         .def("points", &Grid::points, "cell"_a, "per_axis"_a,
-             "``per_axis`` to the power of n points of a cell, symmetric about its centre, corners included from two on.")
+             "``per_axis`` to the power of n points of a cell, symmetric about its centre, corners included "
+             "from two on.")
         .def("__repr__", [](const Grid& grid) {
             return fmt::format("<grid of {} dimensions and {} cells>", grid.dimensions(), grid.cells());
         });

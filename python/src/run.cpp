@@ -373,6 +373,12 @@ void bind_run(nb::module_& m) {
         .def(
             "__exit__", [](RunObject& self, const nb::args&) { self.close(); },
             nb::sig("def __exit__(self, *args: object) -> None"))
+        .def("plot", in_python("alidade.plot", "plot"),
+             nb::sig("def plot(self, *, plans: collections.abc.Mapping[str, RewardCertificate] | None = "
+                     "None, target: "
+                     "float | None = None) -> typing.Any"),
+             "A page of pictures, by matplotlib: certificate, weights, coverage, and the value intervals of "
+             "``plans``.")
         .def("_repr_html_", in_python("alidade._display", "run_html"),
              nb::sig("def _repr_html_(self) -> str"))
         .def("__repr__", text_of);

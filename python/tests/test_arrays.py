@@ -211,7 +211,7 @@ def test_tables_are_adopted(two_laws):
 def test_large_models_are_handed_over_without_copies():
     """A hundred thousand states, in and out: the process grows by far less than one copy."""
     script = """
-import resource, numpy as np, alidade
+import resource, numpy as np, scipy.sparse, alidade
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 states, actions, successors, d = 100_000, 4, 10, 2

@@ -301,6 +301,24 @@ def test_a_broken_executor_of_ones_own(tmp_path, one_process):
         fleet.explore(create(tmp_path / "none"), Maker(RIVER), 3)
 
 
+def test_gymnasium_on_workers(tmp_path):
+    """A factory of a Gymnasium environment: it finds the problem in the run's folder."""
+    pytest.importorskip("gymnasium")
+    from alidade.gym import gym_system, problem_from_gym
+
+    problem = problem_from_gym(["FrozenLake-v1"], horizon=8)
+    with create(tmp_path / "one", problem=problem) as run:
+        run.explore(gym_system("FrozenLake-v1", problem), episodes=120)
+
+    def make():
+        return gym_system("FrozenLake-v1", alidade.Run.open(tmp_path / "fleet", "read").problem)
+
+    with create(tmp_path / "fleet", problem=problem) as run, fleet.process_pool(2) as pool:
+        pytest.importorskip("cloudpickle")  # since it is defined on the spot
+        fleet.explore(run, make, pool, workers=2, episodes=120)
+    assert stored(tmp_path / "fleet") == stored(tmp_path / "one")
+
+
 class Cancelling(ThreadPoolExecutor):
     """Drops everything after some answers, as Dask does when its scheduler dies."""
 

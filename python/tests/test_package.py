@@ -28,7 +28,7 @@ EXAMPLES = sorted((ROOT / "examples/python").glob("*.py")) + sorted((ROOT / "exa
 def documented():
     """Every object of the package that has a docstring, compiled or not, by name."""
     found = {}
-    places = [alidade, _core] + [m for m in vars(alidade).values() if isinstance(m, types.ModuleType)]
+    places = [alidade, _core] + [m for m in vars(alidade).values() if isinstance(m, types.ModuleType) and m.__name__.startswith("alidade")]
     for place in places:
         found[place.__name__] = place.__doc__ or ""
         for name, thing in vars(place).items():

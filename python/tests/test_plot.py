@@ -61,7 +61,7 @@ def test_values_and_the_page(run):
     axes = plot.values(claims)
     assert [label.get_text() for label in axes.get_yticklabels()] == list(claims)
     rendered(axes)
-    page = plot.plot(run, plans=claims, target=1.0)
+    page = run.plot(plans=claims, target=1.0)
     assert len(page.axes) == 5  # four pictures, and a scale of colours
     assert page._repr_png_().startswith(b"\x89PNG")
 
@@ -69,7 +69,7 @@ def test_values_and_the_page(run):
 def test_explorations_in_memory_and_rows(run):
     exploration = alidade.Exploration(alidade.make_builtin(RIVER), seed=1)
     exploration.run(episodes=500)
-    rendered(plot.plot(exploration).axes[0])
+    rendered(exploration.plot().axes[0])
     linear = alidade.Exploration(alidade.make_builtin("builtin:linear-random?states=4&actions=2&features=3&horizon=3"), seed=1)
     linear.run(episodes=200)
     with pytest.raises(ValueError, match="has no weights"):
