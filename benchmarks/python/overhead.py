@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 PROBLEM = "builtin:garnet?states=100&actions=4&features=5&horizon=10&successors=8&seed=11"
-EPISODES = 300_000_000
+EPISODES = 3_000_000_000_000
 EXPLORE = """
 import sys, alidade
 run = alidade.Run.create(sys.argv[1], sys.argv[2], seed=1)

@@ -8,8 +8,8 @@ namespace alidade::python {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds glance{25};     // between two looks for signals
-constexpr std::chrono::milliseconds patience{150};  // with work that is asked to end
+constexpr std::chrono::milliseconds glance{20};     // between two looks for signals
+constexpr std::chrono::milliseconds patience{100};  // with work that is asked to end
 
 /// Works that are still at it, of all callers: the interpreter must not end before them.
 struct Works {

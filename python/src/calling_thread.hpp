@@ -15,7 +15,7 @@
 #include "alidade/environment/system.hpp"
 
 /// Long work beside the interpreter. The library computes on a thread of its own; the thread that called
-/// waits without the GIL, looks for signals (Ctrl-C) twenty times a second, and runs whatever is Python:
+/// waits without the GIL, looks for signals (Ctrl-C) fifty times a second, and runs whatever is Python:
 /// callbacks, environments, planners. So Python code only ever runs on the thread that called, an
 /// interruption is seen at once even while the library plans, and no result depends on any of it.
 namespace alidade::python {
@@ -47,7 +47,7 @@ public:
     /// On the calling thread with the GIL: looks for signals; whether the work is to end.
     bool interrupted();
 
-    /// The calling thread's part: begins `work` on a thread of its own and waits for its end, or for 0.15 s
+    /// The calling thread's part: begins `work` on a thread of its own and waits for its end, or for 0.1 s
     /// after Ctrl-C: then the work ends when it can, stores what it has, and this returns. Throws what Python
     /// raised, else what the work has thrown.
     static void wait_for(const std::shared_ptr<CallingThread>& caller, std::function<void()> work);

@@ -116,8 +116,9 @@ TEST(CsrFile, NumbersThatAreNoProbabilitiesAreNamed) {
     for (const double p : {-0.25, std::nan(""), HUGE_VAL}) {
         BaseKernel kernel = sample();
         kernel.probabilities[3] = p;
-        EXPECT_TRUE(says(refusal([&] { detail::validate_rows(kernel, 2, "base/k.npz"); }),
-                         {"base/k.npz", "probability of state 1, action 0 to state 1 is", fmt::format("{}", p)}));
+        EXPECT_TRUE(
+            says(refusal([&] { detail::validate_rows(kernel, 2, "base/k.npz"); }),
+                 {"base/k.npz", "probability of state 1, action 0 to state 1 is", fmt::format("{}", p)}));
         detail::normalise_rows(kernel);
         EXPECT_THROW(detail::validate_rows(kernel, 2, "f"), InvalidArgument);
     }
