@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include <cmath>
 
 #include "alidade/confidence/value_regression.hpp"
@@ -53,8 +56,9 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
-Outcome run(const Case& given, int ascents, const detail::PlanningPass::Options& options) {
-    detail::PlanningPass pass(*given.features, given.tangent, 2);
+Outcome run(const Case& given, int ascents, const detail::PlanningPass::Options& options,
+            detail::KeptTiles kept = detail::KeptTiles::by_size) {
+    detail::PlanningPass pass(*given.features, given.tangent, 2, kept);
     pass.take_witnesses(given.witness);
     std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
     pass.run({1, &given.sets[1].estimate().inverse_factor, &given.sets[1].projection().coordinates, 2.5,
@@ -67,13 +71,15 @@ TEST(PlanningPass, GivesTheSameBitsByAllVectorsByPairsAndOnThreads) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const Case given = random_case(seed, 5 + static_cast<Index>(seed % 4) * 70,
                                        2 + static_cast<Index>(seed % 7), 1 + static_cast<Index>(seed % 5));
-        for (const int ascents : {0, 1, 3}) {
-            const Outcome plain = run(given, ascents, {.threads = 1, .width = detail::LaneWidth::one});
-            for (const detail::LaneWidth width : support::lane_widths())
-                for (const int threads : {1, 2, 4})
-                    EXPECT_EQ(run(given, ascents, {.threads = threads, .width = width}), plain)
-                        << "seed " << seed;
-        }
+        for (const detail::KeptTiles kept : {detail::KeptTiles::yes, detail::KeptTiles::no})
+            for (const int ascents : {0, 1, 3}) {
+                const Outcome plain =
+                    run(given, ascents, {.threads = 1, .width = detail::LaneWidth::one}, kept);
+                for (const detail::LaneWidth width : support::lane_widths())
+                    for (const int threads : {1, 2, 4})
+                        EXPECT_EQ(run(given, ascents, {.threads = threads, .width = width}, kept), plain)
+                            << "seed " << seed;
+            }
     }
 }
 
@@ -118,6 +124,58 @@ TEST(PlanningPass, AddsTheWidthOfTheWitnessToTheExpectation) {
             EXPECT_NEAR(outcome.values[static_cast<std::size_t>(pair)], 2.5 * set.dual_norm(x) + expected,
                         1e-12);
         }
+    }
+}
+
+/// Whether the ascent of a pair begins where V is constant: |psi_V| is zero there, and where it leads from
+/// there is what rounding makes of zero.
+bool begins_nowhere(const Case& given, Index pair) {
+    const auto start = std::span(given.witness)
+                           .subspan(at(given.features->entries() + given.features->first_entry(pair)),
+                                    at(given.features->successors(pair)));
+    return std::ranges::all_of(start, [&](std::uint8_t bit) { return bit == start.front(); });
+}
+
+// A large model takes sums of features into coordinates: the same numbers but for rounding.
+TEST(PlanningPass, GivesTheSameNumbersOfLargeModels) {
+    Index compared = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Case given =
+            random_case(seed, 40, 2 + static_cast<Index>(seed % 9), 1 + static_cast<Index>(seed % 5));
+        for (const int ascents : {0, 3}) {
+            const Outcome small = run(given, ascents, {}, detail::KeptTiles::yes);
+            const Outcome large = run(given, ascents, {}, detail::KeptTiles::no);
+            for (Index pair = 0; pair < given.features->pairs(); ++pair) {
+                if (begins_nowhere(given, pair)) continue;
+                EXPECT_NEAR(large.values[at(pair)], small.values[at(pair)], 1e-12) << "seed " << seed;
+                ++compared;
+            }
+        }
+    }
+    EXPECT_GE(compared, 1000);
+}
+
+// Base models that agree carry exactly no information there, too: no bonus, and witnesses that stay.
+TEST(PlanningPass, FindsNothingToLearnWhereBaseModelsAgree) {
+    const std::vector<double> row{0.1, 0.7, 0.2};
+    RowSource rows{9, 2, {"one", "other", "third"}, 3, {}};
+    rows.make = [row] {
+        return [row](Index pair, BaseRow& made) {
+            made.targets = {pair % 7, pair % 7 + 1, pair % 7 + 2};
+            made.probabilities.clear();
+            for (const double p : row) made.probabilities.insert(made.probabilities.end(), 3, p);
+        };
+    };
+    const FeatureMap features = FeatureMap::from_rows(rows);
+    const TangentFeatures tangent(features, ParameterSet::of(features).space());
+    const Matrix inverse = 3 * Matrix::Identity(2, 2);
+    const Vector weights = (Vector(2) << 0.1, -0.2).finished();
+    const std::vector<double> nothing(9, 0.0);
+    for (const detail::KeptTiles kept : {detail::KeptTiles::yes, detail::KeptTiles::no}) {
+        detail::PlanningPass pass(features, tangent, 1, kept);
+        std::vector<double> values(at(features.pairs()), -1.0);
+        pass.run({0, &inverse, &weights, 1e9, nothing, 3}, values);
+        EXPECT_EQ(values, std::vector<double>(values.size(), 0.0));
     }
 }
 

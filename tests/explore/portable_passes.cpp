@@ -4,6 +4,10 @@
 #define ALIDADE_PORTABLE
 #define PlanningPass PortablePlanningPass
 #define FisherPass PortableFisherPass
+// Their kernels, too, or the linker would take one of both for the other.
+#define ByLanes PortableByLanes
+#define AscentKernel PortableAscentKernel
+#define CoordinateKernel PortableCoordinateKernel
 #define widest_lanes portable_widest_lanes
 
 #include "portable_passes.hpp"
