@@ -112,8 +112,8 @@ TEST(LaneMath, EigenvaluesFromAboveAreThoseOfTheSpectrum) {
     }
 }
 
-// Sums below one of multiples of 2^-64 are exact in integers of 64 bits: never below, at most 2^-63 a number above,
-// and the same bits in any order.
+// Sums below one of multiples of 2^-64 are exact in integers of 64 bits: never below, at most 2^-63 a number
+// above, and the same bits in any order.
 TEST(FixedPoint, SumsAreNeverBelowTheExactOnesAndKnowNoOrder) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         Stream random = support::test_stream(seed, 43);
