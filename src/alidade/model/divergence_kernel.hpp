@@ -84,8 +84,9 @@ ALIDADE_INLINE Number out_of_scale(const Number* matrix, Index p) {
     const Number zero{}, one = all_lanes<Number>(1);
     Number most{};
     for (Index k = 0; k < p; ++k) most = greater_of(most, matrix[k * p + k]);
-    const Number small = most > all_lanes<Number>(1e-100) ? zero : one;
-    const Number large = most < all_lanes<Number>(1e100) ? zero : one;
+    // Far inside the range of numbers: an eigenvalue's reduction squares squares.
+    const Number small = most > all_lanes<Number>(1e-40) ? zero : one;
+    const Number large = most < all_lanes<Number>(1e40) ? zero : one;
     return small + large;
 }
 
@@ -248,7 +249,9 @@ struct DivergenceKernel {
             Number strange{};
             const Number bound = bound_of(lane, number_at<Number>(block.counts + l, 0), strange);
             set_number(block.bounds + l, 0, apart > zero ? bound : zero);
-            set_number(block.strange + l, 0, apart > zero ? strange : zero);
+            // What is not positive has underflowed, or is not a number: base models differ.
+            const Number odd = bound > zero ? strange : all_lanes<Number>(1);
+            set_number(block.strange + l, 0, apart > zero ? odd : zero);
         }
     }
 
@@ -291,8 +294,9 @@ private:
         if (!any_of(by_ball > least)) return by_ball;
         Number odd{};
         const Number bound = lesser_of(by_ball, divergence_of_base_models<kl>(lane.rows, lane.law, odd));
-        strange += odd;
-        return bound;
+        // Lanes that need it not must not notice that a neighbour does.
+        strange += by_ball > least ? odd : Number{};
+        return by_ball > least ? bound : by_ball;
     }
 };
 
