@@ -11,6 +11,18 @@ namespace alidade::detail {
 
 namespace {
 
+/// Reads and writes the lanes of a tile; no lambdas, as in tangent_coordinates.hpp.
+template <class Number>
+struct NumberAt {
+    const double* from;
+    ALIDADE_INLINE Number operator()(Index i) const { return number_at<Number>(from, i); }
+};
+template <class Number>
+struct SetNumber {
+    double* to;
+    ALIDADE_INLINE void operator()(Index k, const Number& x) const { set_number(to, k, x); }
+};
+
 /// psi and centre of every successor, as many lanes at once as `Number` has.
 template <class Number>
 ALIDADE_INLINE void coordinates_of_tile(const Coordinates& given, Index successors, const double* phi,
@@ -20,9 +32,8 @@ ALIDADE_INLINE void coordinates_of_tile(const Coordinates& given, Index successo
         for (Index j = 0; j < successors; ++j) {
             const double* const from = phi + j * d * lanes + l;
             double* const to = psi + j * p * lanes + l;
-            const Number middle = tangent_coordinates<Number>(
-                given, [&](Index i) { return number_at<Number>(from, i); },
-                [&](Index k, const Number& x) { set_number(to, k, x); });
+            const Number middle =
+                tangent_coordinates<Number>(given, NumberAt<Number>{from}, SetNumber<Number>{to});
             set_number(centre + l, j, middle);
         }
 }

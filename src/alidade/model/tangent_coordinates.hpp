@@ -47,6 +47,15 @@ struct Coordinates {
     bool equal_is_zero = false;
 };
 
+/// A term of theta_0 . phi. No lambda, which need not be inlined: vectors must not be returned by a function
+/// that does not know the machine's.
+template <class Number, class Load>
+struct CentredTerm {
+    const double* centre;
+    const Load& load;
+    ALIDADE_INLINE Number operator()(Index i) const { return centre[i] * load(i); }
+};
+
 /// psi = N' phi and theta_0 . phi of one entry, phi_i = load(i), psi_k to store(k, x); returns theta_0 . phi.
 /// Written once, for one number or several lanes, with the same bits: sums of the even and of the odd
 /// elements, which is Eigen's order.
@@ -67,7 +76,7 @@ ALIDADE_INLINE Number tangent_coordinates(const Coordinates& given, const Load& 
         if (d > twos && (!given.helmert || k + 2 == d)) sum += column[twos] * load(twos);
         store(k, apart == zero ? zero : sum);
     }
-    return paired_sum<Number>(d, [&](Index i) { return given.centre[i] * load(i); });
+    return paired_sum<Number>(d, CentredTerm<Number, Load>{given.centre, load});
 }
 
 }  // namespace alidade::detail
