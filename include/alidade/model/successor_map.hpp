@@ -47,7 +47,7 @@ public:
 
 private:
     struct Arrays;  // of a map that was given vectors
-    SuccessorMap(Index states, Index actions, std::shared_ptr<const Arrays> arrays);
+    SuccessorMap(Index states, Index actions, const std::shared_ptr<const Arrays>& arrays);
     void check();
 
     Index states_, actions_, max_successors_ = 0;

@@ -102,13 +102,15 @@ public:
         // grows the bound falls to the cap, slowly: from there the search would not come back.
         for (const double growth : {1e-4, 0.03, 0.5})
             for (const double scale : {0.5, 1.0, 2.0}) attempt({{scale * balance_, growth}});
-        for (double factor = 2; factor > 1.1; factor = std::sqrt(factor)) {
+        double factor = 2;
+        while (factor > 1.1) {
             for (const double by : {factor, 1 / factor})
                 while (attempt({{best_.weights.variance * by, best_.weights.growth}})) {
                 }
             for (const double by : {factor, 1 / factor})
                 while (attempt({{best_.weights.variance, best_.weights.growth * by}})) {
                 }
+            factor = std::sqrt(factor);
         }
         return best_;
     }

@@ -248,6 +248,7 @@ void blocks_of_divergences(const DivergenceTask& task, const detail::LaneTiles& 
     const std::vector<ConfidenceSet>& sets = task.learned.sets();
     const Index p = sets.front().dimension(), pairs = features.pairs();
     std::vector<Matrix> maps;
+    maps.reserve(sets.size());
     for (const ConfidenceSet& set : sets)
         maps.push_back(set.refined_radius() *
                        set.estimate().inverse_factor.lazyProduct(set.parameters().space().basis.transpose()));

@@ -17,7 +17,7 @@ SuccessorMap::SuccessorMap(Index states, Index actions, std::vector<std::int64_t
     : SuccessorMap(states, actions,
                    std::make_shared<const Arrays>(Arrays{std::move(offsets), std::move(targets)})) {}
 
-SuccessorMap::SuccessorMap(Index states, Index actions, std::shared_ptr<const Arrays> arrays)
+SuccessorMap::SuccessorMap(Index states, Index actions, const std::shared_ptr<const Arrays>& arrays)
     : SuccessorMap(states, actions, arrays->offsets, arrays->targets, arrays) {}
 
 SuccessorMap::SuccessorMap(Index states, Index actions, std::span<const std::int64_t> offsets,
