@@ -24,8 +24,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from disk_bench import (PROBLEM, Bench, NotDone, answers, finished, mounted, readers, recovered, rows, said, state,
-                        without, writer)
+from disk_bench import (PROBLEM, WITHOUT_END, Bench, NotDone, answers, finished, mounted, readers, recovered, rows, said,
+                        state, without, writer)
 
 NOBODY = 65534  # a user who owns nothing here
 
@@ -64,7 +64,7 @@ def readers_beside_a_writer(bench):
     # Undisturbed, it is the same run.
     budget = stopped.object["episodes"] + 300
     for folder in (run, straight):
-        assert bench.explore(folder, budget, "--replan", "growth=0.0001").code == 0
+        assert bench.explore(folder, budget, *WITHOUT_END).code == 0
     assert rows(run) == rows(straight)
 
 
