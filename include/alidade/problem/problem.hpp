@@ -42,6 +42,8 @@ struct ProblemDescription {
     /// zeta in [0, 1): no true transition law is farther than this, in total variation, from the mixture's at
     /// its state and action. Zero where the mixture is exact; aggregated systems have more [theory §1.1].
     double misspecification = 0;
+    /// Where a truth may lead that is off its mixture: anywhere, or where some base model does.
+    Reach reach = Reach::anywhere;
     std::optional<Matrix> truth;  ///< weights to simulate: H rows of d (one if homogeneous)
     /// Of a linear MDP, instead: mu_h, d rows of S numbers, H of them (one if homogeneous); none: not known.
     std::vector<Matrix> measures = {};
@@ -74,6 +76,7 @@ public:
     const StartLaw& start() const noexcept { return parts_.start; }
     bool homogeneous() const noexcept { return parts_.homogeneous; }
     double misspecification() const noexcept { return parts_.misspecification; }
+    Reach reach() const noexcept { return parts_.reach; }
     /// Whether its system can be simulated.
     bool truth_known() const noexcept { return parts_.truth.has_value() || !parts_.measures.empty(); }
     /// The true weights; none if they are not known, and of linear MDPs.
