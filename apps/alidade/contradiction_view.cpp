@@ -22,8 +22,10 @@ void add_fit_flags(CLI::App& command, FitFlags& flags) {
 }
 
 Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags) {
-    Standing standing{fit_of(problem, counts, flags.level), known, flags.despite};
+                     const std::optional<RunContradiction>& known, const FitFlags& flags,
+                     double misspecification) {
+    Standing standing{
+        misspecification > 0 ? std::nullopt : fit_of(problem, counts, flags.level), known, flags.despite};
     if (!known && standing.fit) standing.contradiction = contradiction_of(*standing.fit, counts.episodes());
     return standing;
 }
@@ -32,7 +34,8 @@ Standing standing_of(const Run& store, const FitFlags& flags) {
     require_fit_level(flags.level);
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};
-    return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags);
+    return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags,
+                       task_of(store.problem(), store.options()).misspecification);
 }
 
 ordered_json to_json(const RunContradiction& found) {

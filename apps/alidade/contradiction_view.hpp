@@ -36,8 +36,10 @@ struct Standing {
 /// alone: more data see more. Throws UserError for a bad level.
 Standing standing_of(const Run& store, const FitFlags& flags);
 /// Of counts: the same with what is known of them already.
+/// `misspecification`: what is assumed; a truth that may be off its mixture is not contradicted by being so.
 Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags);
+                     const std::optional<RunContradiction>& known, const FitFlags& flags,
+                     double misspecification = 0);
 
 /// {kind, what, episodes, step, state, action, successor, level, log_evidence, threshold}, each of the last
 /// seven where it is known.

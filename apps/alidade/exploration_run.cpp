@@ -15,8 +15,10 @@
 #include "certificate_view.hpp"
 #include "interruption.hpp"
 #include "load_run.hpp"
+#include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "progress.hpp"
+#include "sensitivity_view.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -88,7 +90,8 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
                                     : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();
         // The check may take a while: the episodes are safe by now.
-        Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit);
+        Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit,
+                                        task_of(run.problem(), run.options()).misspecification);
         if (standing.contradiction && standing.contradiction != explored.contradiction)
             run.note(*standing.contradiction);
         Explored result{explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
@@ -139,6 +142,7 @@ ordered_json to_json(const Explored& explored, const Run& store, const Goal& goa
     object["delta"] = options.delta;
     if (goal.target) object["target"] = *goal.target;
     object["horizon"] = store.problem().shape().horizon;
+    if (!(options.assumed == AssumedError{})) add_assumed(object, task_of(store.problem(), options));
     object["certificate"] = to_json(explored.knowledge.certificate);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
     add_weights(object, *explored.knowledge.learned);
@@ -177,7 +181,12 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
             "  started again by this call. Bounds hold if what broke them off did not look at what would "
             "have come next.\n\n",
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
-    text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
+    text += describe(explored.knowledge.certificate, problem.shape(), console) +
+            describe_assumed(task_of(problem, store.options()));
+    if (const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, {});
+        off && !explored.standing.contradiction)
+        text += describe_briefly(*off, problem.shape(), {});
+    text += "\n";
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)

@@ -26,9 +26,12 @@ DescribeStep coupling_step(const DeviationTable& deviations, const ValueRanges& 
 
 bool by_operator(const LearnedModel& learned) {
     const LearnedMixture* const mixture = learned.mixture();
+    // A truth that is off its mixture but stays in a row's support is asked about pair by pair.
     return mixture != nullptr && mixture->model().features().kind() == FeatureKind::base_models &&
-           std::ranges::all_of(mixture->sets(),
-                               [](const ConfidenceSet& set) { return set.further().empty(); });
+           (mixture->misspecification() == 0 || mixture->reach() == Reach::anywhere) &&
+           std::ranges::all_of(mixture->sets(), [](const ConfidenceSet& set) {
+               return set.further().empty() && set.vertices() == nullptr;
+           });
 }
 
 namespace {
