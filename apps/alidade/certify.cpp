@@ -89,7 +89,7 @@ int certify_run(const CertifyArguments& given, const Run& store, const LoadedRun
                 const Assumptions& assumptions, const Standing& standing, const Console& console) {
     const auto& [knowledge, stored] = loaded;
     const std::optional<SensitivityAnswer> off =
-        given.sensitivity.wanted || given.sensitivity.tolerance
+        given.sensitivity.wanted() || given.sensitivity.tolerance
             ? sensitivity_of(store, knowledge, given.sensitivity, nullptr, thread_count(given.threads))
             : std::nullopt;
     const RewardFreeCertificate& certificate = knowledge.certificate;
@@ -148,7 +148,7 @@ int certify_policy(const CertifyArguments& given, const ChosenReward& reward, co
     const RewardQuestion question{reward.scaled.reward, policy};
     SensitivityFlags asked = given.sensitivity;
     if (asked.tolerance) asked.tolerance = *asked.tolerance / scale.scale;
-    const std::optional<SensitivityAnswer> off = asked.wanted || asked.tolerance
+    const std::optional<SensitivityAnswer> off = asked.wanted() || asked.tolerance
                                                      ? sensitivity_of(store, knowledge, asked, &question, threads)
                                                      : std::nullopt;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);

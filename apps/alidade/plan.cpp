@@ -115,7 +115,7 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     const RewardQuestion question{reward.scaled.reward, policy};
     SensitivityFlags asked = given.sensitivity;
     if (asked.tolerance) asked.tolerance = *asked.tolerance / scale.scale;
-    const bool wanted = asked.wanted || asked.tolerance;
+    const bool wanted = asked.wanted() || asked.tolerance;
     const std::optional<SensitivityAnswer> off =
         wanted || (!console.json() && !standing.contradiction)
             ? sensitivity_of(run, knowledge, asked, &question, threads)
@@ -134,7 +134,7 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     if (planned->price) text += describe(*planned->price, shape, scale);
     text += describe_assumed(task);
     if (off)
-        text += asked.wanted ? describe(*off, shape, scale, console) : describe_briefly(*off, shape, scale);
+        text += asked.wanted() ? describe(*off, shape, scale, console) : describe_briefly(*off, shape, scale);
     text += describe_contradiction(standing, problem, console);
     if (given.output.empty() && given.keep.empty())
         text += "  To keep the policy, add -o plan.json, or --keep NAME to store it in the run.\n";

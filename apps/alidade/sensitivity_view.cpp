@@ -26,7 +26,7 @@ constexpr std::array<double, 2> brief_zetas{0.01, 0.05};
 constexpr double many_places = 2e4;
 
 std::vector<double> zetas_of(const SensitivityFlags& flags) {
-    if (!flags.wanted) return {brief_zetas.begin(), brief_zetas.end()};
+    if (!flags.wanted()) return {brief_zetas.begin(), brief_zetas.end()};
     if (flags.zetas.empty()) {
         const auto usual = usual_misspecifications();
         return {usual.begin(), usual.end()};
@@ -65,12 +65,12 @@ std::string percent_below(double share) {
 }  // namespace
 
 void add_sensitivity_flags(CLI::App& command, SensitivityFlags& flags) {
-    command
+    flags.curve =
+        command
         .add_option("--sensitivity", flags.zetas,
                     "What is certain if the model is off by this much, or that, in total variation:\n"
                     "0,0.01,0.05; alone: the usual ones")
-        ->expected(0, 1)
-        ->each([&flags](const std::string&) { flags.wanted = true; });
+        ->expected(0, 1);
     command.add_option("--tolerance", flags.tolerance,
                        "A loss, in units of reward over an episode: how far off may the model be for it? "
                        "[the problem's target]");
@@ -88,7 +88,7 @@ std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge&
                                                 const SensitivityFlags& flags, const RewardQuestion* question,
                                                 Threads threads) {
     const Task task = task_of(run.problem(), run.options());
-    const bool asked = flags.wanted || flags.tolerance;
+    const bool asked = flags.wanted() || flags.tolerance;
     if (!Sensitivity::applies(task, *knowledge.learned)) return std::nullopt;
     const Shape& shape = knowledge.learned->shape();
     if (!asked && static_cast<double>(shape.pairs()) * static_cast<double>(shape.learned_steps()) > many_places)
@@ -98,7 +98,7 @@ std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge&
     const Sensitivity sensitivity(task, checkpoint->counts, *knowledge.learned->mixture(),
                                   {.delta = run.options().delta,
                                    .threads = threads,
-                                   .reward_free = question == nullptr || flags.wanted});
+                                   .reward_free = question == nullptr || flags.wanted()});
     SensitivityAnswer answer{sensitivity.curve(zetas_of(flags), question), {}, {}, question != nullptr};
     answer.tolerance = flags.tolerance ? flags.tolerance : run.problem().target().epsilon;
     if (answer.tolerance) answer.breakdown = sensitivity.breakdown(*answer.tolerance, question);

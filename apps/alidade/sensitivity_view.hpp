@@ -15,9 +15,12 @@ namespace alidade::app {
 
 /// What the command line asks about how a certificate depends on how far off the model is.
 struct SensitivityFlags {
-    std::string zetas;                ///< with commas between; empty: the usual ones
-    bool wanted = false;              ///< the whole curve
-    std::optional<double> tolerance;  ///< a loss; how far off the model may be for it
+    std::string zetas;                   ///< with commas between; empty: the usual ones
+    const CLI::Option* curve = nullptr;  ///< the flag itself, which may come without them
+    std::optional<double> tolerance;     ///< a loss; how far off the model may be for it
+
+    /// Whether the whole curve is asked for.
+    bool wanted() const { return curve != nullptr && curve->count() > 0; }
 };
 
 /// Registers --sensitivity and --tolerance.
@@ -32,7 +35,7 @@ struct SensitivityAnswer {
     bool of_plan = false;
 };
 
-/// `flags.wanted`: the curve; else the two points that every answer has. None where there is no curve: without
+/// `flags.wanted()`: the curve; else the two points that every answer has. None where there is no curve: without
 /// base models, or, unless it was asked for, where it would take long.
 std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge& knowledge,
                                                 const SensitivityFlags& flags, const RewardQuestion* question,

@@ -72,7 +72,9 @@ TEST(VertexSet, ContainsEveryMember) {
             EXPECT_LE(set->size(), std::max(most, d));
             int members = 0;
             for (int k = 0; k < 400; ++k) {
-                const Vector weights = support::random_weights(random, 1, d).row(0).transpose();
+                const double share = sample_uniform(random) * sample_uniform(random);
+                const Vector weights =
+                    (1 - share) * inside + share * support::random_weights(random, 1, d).row(0).transpose();
                 if (!within(spaces, weights)) continue;
                 ++members;
                 EXPECT_LE(set->depth(weights), 1 + 1e-9);
