@@ -78,10 +78,10 @@ void add_sensitivity_flags(CLI::App& command, SensitivityFlags& flags) {
 
 void require_sensitivity(const SensitivityFlags& flags) {
     zetas_of(flags);
-    if (!flags.tolerance || (*flags.tolerance > 0 && std::isfinite(*flags.tolerance))) return;
-    throw UserError(fmt::format("--tolerance is {}; must be greater than 0", *flags.tolerance),
-                    {"the command line", "no plan is certified to lose nothing if the model is off",
-                     "--tolerance 0.5"});
+    if (!flags.tolerance || (*flags.tolerance >= 0 && std::isfinite(*flags.tolerance))) return;
+    throw UserError(fmt::format("--tolerance is {}; must be a number of at least 0", *flags.tolerance),
+                    {"the command line", "it is a loss, and no plan loses less than nothing",
+                     "--tolerance 0.5, in units of reward over a whole episode"});
 }
 
 std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge& knowledge,

@@ -42,6 +42,42 @@ TEST(Counts, RefuseATransitionThatNoBaseModelCanProduceAndCountNothingOfIt) {
     EXPECT_EQ(counts, Counts(line(), 3));
 }
 
+TEST(Counts, HaveACellForWhereNoBaseModelLeadsWhereSuchAreCounted) {
+    Counts counts(line(), 3, Elsewhere::counted);
+    counts.add({{0, 1, 0}, {0, 0, 0}});
+    counts.add({{0, 2, 2}, {0, 0, 0}});
+    counts.add({{0, 1, 0}, {0, 0, 0}});
+    EXPECT_EQ(counts.episodes(), 3);
+    EXPECT_EQ(counts.transitions(), 6);
+    EXPECT_EQ(counts.visits(0, 0), 3);
+    EXPECT_EQ(counts.visits(1, 1), 2);
+    ASSERT_EQ(counts.elsewhere(0).size(), 1u);
+    EXPECT_EQ(counts.elsewhere(0)[0], (SeenEntry{0, 1}));
+    ASSERT_EQ(counts.elsewhere(1).size(), 1u);
+    EXPECT_EQ(counts.elsewhere(1)[0], (SeenEntry{1, 2}));
+    EXPECT_EQ(counts.pooled_elsewhere(), (std::vector<SeenEntry>{{0, 1}, {1, 2}}));
+    // Written down and read back; elsewhere they are refused.
+    Counts again(line(), 3, Elsewhere::counted), strict(line(), 3);
+    again.take_record(counts.record());
+    again.add_episodes(3);
+    EXPECT_EQ(again, counts);
+    EXPECT_THROW(strict.take_record(counts.record()), InvalidArgument);
+    EXPECT_THROW(strict.add_elsewhere(0, 0, 1), InvalidArgument);
+    EXPECT_THROW(strict += counts, InvalidArgument);
+    EXPECT_FALSE(strict.any_elsewhere());
+    std::vector<std::int64_t> cut = counts.record();
+    cut[1] = 1000;
+    EXPECT_THROW(again.take_record(cut), InvalidArgument);
+    again += counts;
+    EXPECT_EQ(again.visits(1, 1), 4);
+    again.clear();
+    EXPECT_FALSE(again.any_elsewhere());
+    // Without any, the record is the one there always was.
+    Counts none(line(), 3, Elsewhere::counted);
+    none.add({{0, 1, 2}, {0, 0, 0}});
+    EXPECT_EQ(none.record(), none.dense());
+}
+
 TEST(Counts, AddUpAndClear) {
     Counts a(line(), 3), b(line(), 3);
     a.add({{0, 1, 2}, {0, 0, 0}});

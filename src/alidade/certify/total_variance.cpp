@@ -36,6 +36,10 @@ void require_parts(const LearnedModel& learned, const DeviationTable& deviations
                    const DivergenceTable& divergences, const ErrorRecursion& cap) {
     deviations.require_fit(learned);
     divergences.require_fit(learned, Divergence::chi_square);
+    expects(learned.mixture() == nullptr || learned.mixture()->misspecification() == 0,
+            "the law of total variance is of mixtures; the truth may be {} off its own by the "
+            "misspecification",
+            learned.mixture()->misspecification());
     require_recursion_of(learned.shape(), cap);
 }
 
