@@ -12,30 +12,38 @@ namespace alidade {
 
 struct BetOptions {
     std::vector<double> sizes{.003, .01, .03, .1, .3, 1};  ///< lambda: the stakes, each in (0, 1]
-    /// kappa: pairs at which two base models differ by less than this share of where they differ most are left
-    /// out, each in [0, 1). What a misspecification can explain there is not worth a stake.
+    /// kappa: pairs at which both sides differ by less than this share of where they differ most are left out,
+    /// each in [0, 1). What a misspecification can explain there is not worth a stake.
     std::vector<double> cuts{0, .4, .7};
+    Index most_splits = 7;  ///< up to so many base models are split in every way; more, one against another
 };
 
-/// Bets that some base model i is more right than another, l: on the successors that i finds likelier, with a
-/// stake that grows with how much they differ. Fixed by the base models alone, so before any data
-/// [misspecification §2.1].
+/// Bets that some base models are more right than the others: on the successors that the mean of the ones
+/// finds likelier than that of the others, with a stake that grows with how much the means differ. Fixed by
+/// the base models alone, so before any data [misspecification §2.1]. Splits into two parts, all of them, give
+/// smaller sets than pairs of base models do [docs/algorithms/misspecification.md, Measured].
 class BetDesign {
 public:
     /// Throws InvalidArgument of general features, and of sizes and cuts out of range.
     explicit BetDesign(const FeatureMap& features, BetOptions options = {});
 
-    Index features() const noexcept { return largest_.rows(); }
+    Index features() const noexcept { return features_; }
     const BetOptions& options() const noexcept { return options_; }
-    /// The largest total variation of two base models over all pairs.
-    double largest(Index i, Index l) const { return largest_(i, l); }
-    /// K: ordered pairs of base models that differ anywhere, times sizes, times cuts.
-    Index bets() const noexcept { return bets_; }
+
+    /// What is bet on: the sign of contrast . phi at a successor.
+    struct Side {
+        std::vector<double> contrast;  ///< d numbers that sum to zero, the positive ones to one
+        double largest = 0;            ///< largest total variation of both means, over all pairs; > 0
+    };
+    /// Those that differ anywhere.
+    const std::vector<Side>& sides() const noexcept { return sides_; }
+    /// K: sides times sizes times cuts.
+    Index bets() const noexcept;
 
 private:
+    Index features_;
     BetOptions options_;
-    Matrix largest_;
-    Index bets_ = 0;
+    std::vector<Side> sides_;
 };
 
 /// What the bets of a design say of the transitions of one confidence set:
@@ -65,13 +73,13 @@ public:
     Value value(Index bet, const Vector& weights, double zeta, double* gradient) const;
 
 private:
-    /// Of two base models, the pairs that were visited and at which they differ.
+    /// Of one side, the pairs that were visited and at which the means differ.
     struct Rows {
         std::vector<double> visits, hits, stakes;  ///< stakes: the total variation, relative to the largest
         std::vector<double> phi;                   ///< phi_V: d numbers each
     };
     struct Bet {
-        Index rows = 0;  ///< of which two base models
+        Index rows = 0;  ///< of which side
         double size = 0, cut = 0;
         double lost = 0;  ///< sum of N_V ln(1 + lambda)
     };

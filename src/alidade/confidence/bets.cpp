@@ -1,7 +1,9 @@
 #include "alidade/confidence/bets.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -14,14 +16,41 @@ namespace {
 
 constexpr double bet_epsilon = std::numeric_limits<double>::epsilon();
 
-/// TV of two base models at a pair, as the sum over the successors that i finds likelier.
-double variation_of_models(const FeatureMap& features, Index pair, Index i, Index l) {
+/// contrast . phi of an entry: V is its sign, as it is computed here.
+double score(const std::vector<double>& contrast, std::span<const double> phi) {
     double sum = 0;
-    for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
-        const double* phi = features.phi(e).data();
-        sum += std::max(0.0, phi[i] - phi[l]);
-    }
+    for (std::size_t i = 0; i < contrast.size(); ++i) sum += contrast[i] * phi[i];
+    return sum;
+}
+
+/// TV of both means at a pair, as the sum over the successors that the one finds likelier.
+double variation_of_sides(const FeatureMap& features, Index pair, const std::vector<double>& contrast) {
+    double sum = 0;
+    for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e)
+        sum += std::max(0.0, score(contrast, features.phi(e)));
     return std::min(1.0, sum);
+}
+
+/// Every split of few base models into two parts, and of many, each against each.
+std::vector<std::vector<double>> contrasts_of(Index d, Index most_splits) {
+    std::vector<std::vector<double>> contrasts;
+    if (d <= most_splits) {
+        for (std::uint64_t part = 1; part + 1 < std::uint64_t{1} << d; ++part) {
+            const int count = std::popcount(part);
+            std::vector<double>& contrast = contrasts.emplace_back();
+            for (Index i = 0; i < d; ++i)
+                contrast.push_back((part >> i & 1) != 0 ? 1.0 / count : -1.0 / (static_cast<int>(d) - count));
+        }
+        return contrasts;
+    }
+    for (Index i = 0; i < d; ++i)
+        for (Index l = 0; l < d; ++l) {
+            if (i == l) continue;
+            contrasts.emplace_back(at(d), 0.0);
+            contrasts.back()[at(i)] = 1;
+            contrasts.back()[at(l)] = -1;
+        }
+    return contrasts;
 }
 
 void check_numbers(const std::vector<double>& numbers, double least, bool least_too, double most, bool most_too,
@@ -41,23 +70,23 @@ double stake_of(double size, double cut, double stake) {
 }  // namespace
 
 BetDesign::BetDesign(const FeatureMap& features, BetOptions options)
-    : options_(std::move(options)), largest_(Matrix::Zero(features.features(), features.features())) {
+    : features_(features.features()), options_(std::move(options)) {
     expects(features.kind() == FeatureKind::base_models, "bets are about base models; these are features");
     check_numbers(options_.sizes, 0, false, 1, true, "size");
     check_numbers(options_.cuts, 0, true, 1, false, "cut");
-    const Index d = features.features();
-    for (Index i = 0; i < d; ++i)
-        for (Index l = 0; l < i; ++l) {
-            double most = 0;
-            for (Index pair = 0; pair < features.pairs(); ++pair)
-                most = std::max(most, variation_of_models(features, pair, i, l));
-            largest_(i, l) = largest_(l, i) = most;
-            // Below this nothing is told apart, and shares of it would be rounding.
-            if (most > 1e-12)
-                bets_ += 2 * std::ssize(options_.sizes) * std::ssize(options_.cuts);
-            else
-                largest_(i, l) = largest_(l, i) = 0;
-        }
+    expects(options_.most_splits >= 0 && options_.most_splits <= 12, "most_splits is {}; must be 0 to 12",
+            options_.most_splits);
+    for (std::vector<double>& contrast : contrasts_of(features_, options_.most_splits)) {
+        double most = 0;
+        for (Index pair = 0; pair < features.pairs(); ++pair)
+            most = std::max(most, variation_of_sides(features, pair, contrast));
+        // Below this nothing is told apart, and shares of it would be rounding.
+        if (most > 1e-12) sides_.push_back({std::move(contrast), most});
+    }
+}
+
+Index BetDesign::bets() const noexcept {
+    return std::ssize(sides_) * std::ssize(options_.sizes) * std::ssize(options_.cuts);
 }
 
 BetTable::BetTable(const FeatureMap& features, const BetDesign& design, std::span<const SeenEntry> seen,
@@ -65,30 +94,28 @@ BetTable::BetTable(const FeatureMap& features, const BetDesign& design, std::spa
     : features_(features.features()) {
     const Index d = features_;
     expects(design.features() == d, "bets about {} base models; the features have {}", design.features(), d);
-    std::vector<std::pair<Index, Index>> models;
-    for (Index i = 0; i < d; ++i)
-        for (Index l = 0; l < d; ++l)
-            if (design.largest(i, l) > 0) models.emplace_back(i, l);
-    rows_.resize(models.size());
+    const std::vector<BetDesign::Side>& sides = design.sides();
+    rows_.resize(sides.size());
     std::vector<double> phi(at(d));
     const auto add_pair = [&](Index pair, std::span<const SeenEntry> here, double visits) {
         observations_ += visits;
         longest_ = std::max(longest_, features.successors(pair));
-        for (std::size_t q = 0; q < models.size(); ++q) {
-            const auto [i, l] = models[q];
+        for (std::size_t q = 0; q < sides.size(); ++q) {
             std::ranges::fill(phi, 0.0);
             double hits = 0, differ = 0;
             auto place = here.begin();
             for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
                 while (place != here.end() && place->entry < e) ++place;
-                const double* f = features.phi(e).data();
-                if (!(f[i] > f[l])) continue;
-                differ += f[i] - f[l];
-                for (Index j = 0; j < d; ++j) phi[at(j)] += f[j];
+                const auto f = features.phi(e);
+                const double likelier = score(sides[q].contrast, f);
+                if (!(likelier > 0)) continue;
+                differ += likelier;
+                for (Index j = 0; j < d; ++j) phi[at(j)] += f[at(j)];
                 if (place != here.end() && place->entry == e) hits += static_cast<double>(place->count);
             }
-            const double stake = std::min(1.0, differ / design.largest(i, l));
-            if (!(stake > 0)) continue;
+            const double stake = std::min(1.0, differ / sides[q].largest);
+            // What is left of equal means after rounding is no difference.
+            if (!(stake > 1e-9)) continue;
             rows_[q].visits.push_back(visits);
             rows_[q].hits.push_back(hits);
             rows_[q].stakes.push_back(stake);
@@ -108,7 +135,7 @@ BetTable::BetTable(const FeatureMap& features, const BetDesign& design, std::spa
         add_pair(pair, here, visits);
     });
     add_others_before(features.pairs());
-    for (std::size_t q = 0; q < models.size(); ++q)
+    for (std::size_t q = 0; q < sides.size(); ++q)
         for (const double size : design.options().sizes)
             for (const double cut : design.options().cuts) {
                 Bet bet{static_cast<Index>(q), size, cut, 0};
