@@ -60,6 +60,9 @@ public:
     Index features() const noexcept { return features_; }
     /// K of the design.
     Index bets() const noexcept { return std::ssize(bets_); }
+    /// Bets of one kind differ in their size alone: they are on the same V, with the same cut.
+    Index kind(Index bet) const { return bets_[static_cast<std::size_t>(bet)].kind; }
+    Index kinds() const noexcept { return std::ssize(rows_) * cuts_; }
     /// Visits in all.
     double observations() const noexcept { return observations_; }
 
@@ -80,11 +83,12 @@ private:
     };
     struct Bet {
         Index rows = 0;  ///< of which side
+        Index kind = 0;
         double size = 0, cut = 0;
         double lost = 0;  ///< sum of N_V ln(1 + lambda)
     };
 
-    Index features_;
+    Index features_, cuts_;
     Index longest_ = 1;  // successors of a visited pair, at most
     double observations_ = 0;
     std::vector<Rows> rows_;

@@ -91,7 +91,7 @@ Index BetDesign::bets() const noexcept {
 
 BetTable::BetTable(const FeatureMap& features, const BetDesign& design, std::span<const SeenEntry> seen,
                    std::span<const SeenEntry> elsewhere)
-    : features_(features.features()) {
+    : features_(features.features()), cuts_(std::ssize(design.options().cuts)) {
     const Index d = features_;
     expects(design.features() == d, "bets about {} base models; the features have {}", design.features(), d);
     const std::vector<BetDesign::Side>& sides = design.sides();
@@ -138,7 +138,8 @@ BetTable::BetTable(const FeatureMap& features, const BetDesign& design, std::spa
     for (std::size_t q = 0; q < sides.size(); ++q)
         for (const double size : design.options().sizes)
             for (const double cut : design.options().cuts) {
-                Bet bet{static_cast<Index>(q), size, cut, 0};
+                Bet bet{static_cast<Index>(q), std::ssize(bets_) % cuts_ + static_cast<Index>(q) * cuts_, size,
+                        cut, 0};
                 for (std::size_t k = 0; k < rows_[q].visits.size(); ++k)
                     bet.lost += rows_[q].hits[k] * std::log1p(stake_of(size, cut, rows_[q].stakes[k]));
                 bets_.push_back(bet);
@@ -190,55 +191,96 @@ double bet_allowance(Index sets, Index bets, double delta) {
 
 namespace {
 
-/// A point near the boundary of {h_b >= -allowance}, along the line from `about` on which h_b falls fastest.
-/// Newton's method for a concave function of one variable; the tangent is valid wherever it stops.
-Vector near_boundary(const BetTable& table, Index bet, double zeta, double allowance, const Vector& about) {
-    constexpr int steps = 3;
-    const Index d = about.size();
-    Vector gradient(d), weights = about;
-    double value = table.value(bet, about, zeta, gradient.data()).value;
-    const Vector direction = gradient.mean() - gradient.array();
-    if (!(direction.cwiseAbs().maxCoeff() > 1e-14 * gradient.maxCoeff())) return weights;
-    // Inside the simplex, where chances are chances.
-    double most = std::numeric_limits<double>::infinity(), least = -most, t = 0;
-    for (Index i = 0; i < d; ++i) {
-        if (direction[i] < 0) most = std::min(most, -about[i] / direction[i]);
-        if (direction[i] > 0) least = std::max(least, -about[i] / direction[i]);
+/// Half-spaces of one table, one bet after another.
+class Tangents {
+public:
+    Tangents(const BetTable& table, double zeta, double allowance, const Vector& about)
+        : table_(table),
+          zeta_(zeta),
+          allowance_(allowance),
+          about_(about),
+          spaces_{Matrix(table.bets(), table.features()), Vector(table.bets())},
+          gradient_(table.features()) {}
+
+    /// The tangent at `about`; returns how far from there it is to where it says that the set ends.
+    double place(Index bet) {
+        const double value = put(bet, about_);
+        const Vector direction = gradient_.mean() - gradient_.array();
+        const double slope = gradient_.dot(direction), length = direction.norm();
+        if (!(length > 1e-14 * gradient_.maxCoeff())) return std::numeric_limits<double>::infinity();
+        return (value + allowance_) / -slope * length;
     }
-    for (int step = 0; step < steps; ++step) {
-        const double slope = gradient.dot(direction);
-        if (!(slope < 0)) break;
-        const double next = std::clamp(t - (value + allowance) / slope, least, most);
-        const bool done = std::abs(next - t) <= 1e-9 * std::abs(next);
-        t = next;
-        weights = (about + t * direction).cwiseMax(0.0);
-        if (done || step + 1 == steps) break;
-        value = table.value(bet, weights, zeta, gradient.data()).value;
+
+    /// Moves the tangent to near the boundary of {h_b >= -allowance}, along the line from `about` on which h_b
+    /// falls fastest: Newton's method for a concave function of one variable. It is valid wherever it stops.
+    void refine(Index bet) {
+        constexpr int steps = 2;
+        put(bet, about_);
+        const Vector direction = gradient_.mean() - gradient_.array();
+        // Inside the simplex, where chances are chances.
+        double most = std::numeric_limits<double>::infinity(), least = -most, t = 0;
+        for (Index i = 0; i < direction.size(); ++i) {
+            if (direction[i] < 0) most = std::min(most, -about_[i] / direction[i]);
+            if (direction[i] > 0) least = std::max(least, -about_[i] / direction[i]);
+        }
+        double value = value_;
+        for (int step = 0; step < steps; ++step) {
+            const double slope = gradient_.dot(direction);
+            if (!(slope < 0)) return;
+            const double next = std::clamp(t - (value + allowance_) / slope, least, most);
+            if (std::abs(next - t) <= 1e-9 * std::abs(next)) return;
+            t = next;
+            value = put(bet, (about_ + t * direction).cwiseMax(0.0));
+        }
     }
-    return weights;
-}
+
+    HalfSpaces take() { return std::move(spaces_); }
+
+private:
+    /// The tangent at some weights; returns h_b there.
+    double put(Index bet, const Vector& weights) {
+        const BetTable::Value found = table_.value(bet, weights, zeta_, gradient_.data());
+        // h_b lies below its tangent: gradient . (theta - theta0) >= -allowance - h_b(theta0) for members.
+        const double here = gradient_.dot(weights), most = gradient_.maxCoeff();
+        const double sizes = weights.cwiseAbs().sum() + 1;
+        const double rounding =
+            found.rounding +
+            (found.gradient_rounding + static_cast<double>(weights.size() + 4) * bet_epsilon) * most * sizes +
+            8 * bet_epsilon * (allowance_ + std::abs(found.value) + std::abs(here));
+        spaces_.normals.row(bet) = gradient_.transpose();
+        spaces_.offsets[bet] = here - allowance_ - found.value - rounding;
+        return value_ = found.value;
+    }
+
+    const BetTable& table_;
+    double zeta_, allowance_;
+    const Vector& about_;
+    HalfSpaces spaces_;
+    Vector gradient_;
+    double value_ = 0;
+};
 
 }  // namespace
 
 HalfSpaces bet_half_spaces(const BetTable& table, double zeta, double allowance, const Vector& about) {
-    const Index d = table.features();
-    expects(about.size() == d && about.minCoeff() >= 0, "bets are looked at about weights of the simplex");
+    // Of the sizes of a bet, whose half-spaces are nearly parallel, those that matter are worth a second look.
+    constexpr double near = 1.3;
+    expects(about.size() == table.features() && about.minCoeff() >= 0,
+            "bets are looked at about weights of the simplex");
     expects(zeta >= 0 && zeta < 1, "misspecification is {}; must be at least 0 and less than 1", zeta);
-    HalfSpaces spaces{Matrix(table.bets(), d), Vector(table.bets())};
-    Vector gradient(d);
+    Tangents tangents(table, zeta, allowance, about);
+    std::vector<double> distances(at(table.bets())), nearest(at(table.kinds()),
+                                                             std::numeric_limits<double>::infinity());
     for (Index bet = 0; bet < table.bets(); ++bet) {
-        const Vector weights = near_boundary(table, bet, zeta, allowance, about);
-        const BetTable::Value found = table.value(bet, weights, zeta, gradient.data());
-        // h_b lies below its tangent: gradient . (theta - theta0) >= -allowance - h_b(theta0) for members.
-        const double here = gradient.dot(weights), most = gradient.maxCoeff();
-        const double sizes = weights.cwiseAbs().sum() + 1;
-        const double rounding =
-            found.rounding + (found.gradient_rounding + static_cast<double>(d + 4) * bet_epsilon) * most * sizes +
-            8 * bet_epsilon * (allowance + std::abs(found.value) + std::abs(here));
-        spaces.normals.row(bet) = gradient.transpose();
-        spaces.offsets[bet] = here - allowance - found.value - rounding;
+        distances[at(bet)] = tangents.place(bet);
+        double& least = nearest[at(table.kind(bet))];
+        least = std::min(least, distances[at(bet)]);
     }
-    return spaces;
+    for (Index bet = 0; bet < table.bets(); ++bet) {
+        const double least = nearest[at(table.kind(bet))];
+        if (distances[at(bet)] <= std::max(near * least, least)) tangents.refine(bet);
+    }
+    return tangents.take();
 }
 
 }  // namespace alidade
