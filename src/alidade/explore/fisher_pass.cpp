@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../model/lane_math.hpp"
+#include "../model/next_values.hpp"
 #include "../model/tangent_coordinates.hpp"
 
 namespace alidade::detail {
@@ -12,9 +13,8 @@ namespace {
 
 /// One block, or one lane of it: pointers at its first number.
 struct FisherBlock {
-    const double* phi;           // [successor][feature][lane]
-    const double* psi;           // [successor][coordinate][lane]
-    const std::int32_t* target;  // [successor][lane]
+    const double* phi;  // [successor][feature][lane]
+    const double* psi;  // [successor][coordinate][lane]
     Index successors;
 };
 
@@ -226,7 +226,7 @@ ALIDADE_INLINE Number expected_next(const FisherBlock& block, Index d, const dou
 }
 
 FisherBlock lane_of(const FisherBlock& block, Index lane) {
-    return {block.phi + lane, block.psi + lane, block.target + lane, block.successors};
+    return {block.phi + lane, block.psi + lane, block.successors};
 }
 
 /// All lanes of a block, as many at once as `Number` has.
@@ -243,12 +243,10 @@ ALIDADE_INLINE void bonus_of_block(const FisherBlock& block, const FisherShared&
 
 template <class Number>
 ALIDADE_INLINE void backup_of_block(const FisherBlock& block, Index d, const double* weights,
-                                    const double* next, double* scratch, double* expected) {
-    // Gathered one by one first: a vector read right after its parts were written would wait for them.
-    for (Index slot = 0; slot < block.successors * lanes; ++slot) scratch[slot] = next[block.target[slot]];
-    Number* sum = reinterpret_cast<Number*>(scratch + block.successors * lanes);
+                                    const double* value, double* scratch, double* expected) {
+    Number* sum = reinterpret_cast<Number*>(scratch);
     for (Index l = 0; l < lanes; l += width_of<Number>)
-        set_number(expected + l, 0, expected_next<Number>(lane_of(block, l), d, weights, scratch + l, sum));
+        set_number(expected + l, 0, expected_next<Number>(lane_of(block, l), d, weights, value + l, sum));
 }
 
 // One binary serves all machines: each has vectors as wide as its registers.
@@ -319,7 +317,7 @@ struct FisherWork {
 };
 
 FisherBlock block_of(const Tile& tile) {
-    return {tile.phi, tile.psi, tile.target, tile.successors};
+    return {tile.phi, tile.psi, tile.successors};
 }
 
 /// The bonuses of `count` lanes.
@@ -331,7 +329,7 @@ void add_bonuses(const FisherWork& work, const Tile& tile, Index count, double* 
         bonus[l] = work.shared.bonus == FisherBonus::gain ? sum_of_logarithms(numbers + l, p) : numbers[l];
 }
 
-/// The backup of `count` lanes.
+/// The backup of `count` lanes; `next` are the successors' values.
 void back_up(const FisherWork& work, const Tile& tile, Index count, double scale, const double* next,
              const double* bonus, double* values) {
     double* const expected = work.own;
@@ -383,10 +381,12 @@ void FisherPass::backup(const Vector& weights, double scale, std::span<const dou
     const FisherKernels kernels = kernels_of(chunk.width);
     double* const own = aligned_lanes(scratch);
     double* const made = own + own_scratch() * lanes;
+    const NextValues values_next(next);
+    ValuesAhead ahead(tiles_, values_next, (chunk.last + lanes - 1) / lanes);
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        tiles_.fetch_values(b + 1, next.data());
+        const double* const value = ahead.of(b);
         back_up({kernels, shared, own}, tiles_.tile(b, made, TileParts::phi), lanes_of(chunk, b), scale,
-                next.data(), bonus.data() + b * lanes, values.data() + b * lanes);
+                value, bonus.data() + b * lanes, values.data() + b * lanes);
     }
 }
 
@@ -398,12 +398,14 @@ void FisherPass::bonuses_and_backup(const Known& known, double scale, std::span<
     const FisherKernels kernels = kernels_of(chunk.width);
     double* const own = aligned_lanes(scratch);
     double* const made = own + own_scratch() * lanes;
+    const NextValues values_next(next);
+    ValuesAhead ahead(tiles_, values_next, (chunk.last + lanes - 1) / lanes);
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        tiles_.fetch_values(b, next.data());  // the bonuses take long enough
+        const double* const value = ahead.of(b);
         const Tile tile = tiles_.tile(b, made);
         add_bonuses({kernels, shared, own}, tile, lanes_of(chunk, b), bonus.data() + b * lanes);
-        back_up({kernels, shared, own}, tile, lanes_of(chunk, b), scale, next.data(),
-                bonus.data() + b * lanes, values.data() + b * lanes);
+        back_up({kernels, shared, own}, tile, lanes_of(chunk, b), scale, value, bonus.data() + b * lanes,
+                values.data() + b * lanes);
     }
 }
 
