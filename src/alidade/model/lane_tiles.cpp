@@ -106,24 +106,8 @@ private:
 #endif
 };
 
-/// Reads a line of memory after the other, as the machine foresees it best. Eight pairs read in turns are
-/// eight places that it does not: twice as slow, and calling for them by name (prefetch) is in between.
-void read_in_order(const double* from, Index count) {
-#if ALIDADE_LANES
-    constexpr Index line = 8;
-    double even = 0, odd = 0;
-    for (Index i = 0; i + line < count; i += 2 * line) {
-        even += from[i];
-        odd += from[i + line];
-    }
-    even += odd;
-    asm volatile("" : : "m"(even));  // read, whatever it is for
-#else
-    (void)from, (void)count;
-#endif
-}
-
-/// Calls for what is read next, so that it comes while there is other work. Into the second cache: the first
+/// Calls for what is read next, so that it comes while there is other work: eight pairs read in turns are
+/// eight places, and a machine does not foresee that they are one stream. Into the second cache: the first
 /// holds no more than the block that is worked on.
 void call_for(const double* from, Index count) {
 #if ALIDADE_LANES
@@ -185,7 +169,6 @@ void LaneTiles::gather(Index block, Index successors, double* phi) const noexcep
     const bool whole = first + lanes <= features_.pairs();
     if (whole && features_.first_entry(first + lanes) - features_.first_entry(first) == lanes * successors) {
         const double* const begin = values + features_.first_entry(first) * d;
-        read_in_order(begin, lanes * successors * d);
         static const auto transpose = TransposeByLanes::of(widest_lanes());
         const double* from[lanes];
         for (Index lane = 0; lane < lanes; ++lane) from[lane] = begin + lane * successors * d;
