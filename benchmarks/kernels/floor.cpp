@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "alidade/explore/planning_pass.hpp"
 #include "alidade/model/lanes.hpp"
 #include "alidade/model/large_pages.hpp"
 #include "alidade/model/parallel.hpp"
 #include "alidade/model/parameter_set.hpp"
+#include "alidade/model/planning_pass.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/random/samplers.hpp"
 

@@ -4,14 +4,16 @@
 #include <utility>
 #include <vector>
 
-#include "../model/parallel.hpp"
 #include "alidade/error.hpp"
 #include "alidade/model/transition_operator.hpp"
 #include "error_kernel.hpp"
+#include "fisher_pass.hpp"
 #include "fixed_point.hpp"
 #include "lane_dispatch.hpp"
 #include "lane_tiles.hpp"
 #include "next_values.hpp"
+#include "parallel.hpp"
+#include "planning_pass.hpp"
 #include "sweep.hpp"
 #include "width_pass.hpp"
 
@@ -102,6 +104,12 @@ public:
     void recurse(std::span<const double> weights, std::span<const ErrorStep> together) const override;
     void bracket(std::span<const BallStep> together) const override;
     void widths(const WidthStep& step) const override { pass_over_widths(features_, step, threads_); }
+    std::unique_ptr<WidthPlanner> plan(const TangentFeatures& coordinates, Index sets) const override {
+        return std::make_unique<PlanningPass>(features_, coordinates, sets, KeptTiles::by_size, threads_);
+    }
+    std::unique_ptr<InformationPlanner> bonus(const TangentFeatures& coordinates) const override {
+        return std::make_unique<FisherPass>(features_, coordinates, KeptTiles::by_size, threads_);
+    }
     double sum(std::span<const double> numbers) const override;
 
 private:

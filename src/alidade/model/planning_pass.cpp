@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../model/ascent_kernel.hpp"
-#include "../model/coordinate_kernel.hpp"
-#include "../model/lane_dispatch.hpp"
-#include "../model/next_values.hpp"
-#include "../model/parallel.hpp"
-#include "../model/tangent_coordinates.hpp"
+#include "ascent_kernel.hpp"
+#include "coordinate_kernel.hpp"
+#include "lane_dispatch.hpp"
+#include "next_values.hpp"
+#include "parallel.hpp"
+#include "tangent_coordinates.hpp"
 
 namespace alidade::detail {
 
@@ -50,8 +50,12 @@ void collect(const double* numbers, Index successors, std::uint8_t* bits) {
 }  // namespace
 
 PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets,
-                           KeptTiles kept)
-    : features_(features), tangent_(tangent), sets_(sets), tiles_(features, tangent, TileParts::psi, kept) {
+                           KeptTiles kept, Threads threads)
+    : features_(features),
+      tangent_(tangent),
+      sets_(sets),
+      threads_(threads),
+      tiles_(features, tangent, TileParts::psi, kept) {
     witness_.assign(at(sets_ * tiles_.blocks().slots()), 0);
 }
 
