@@ -225,7 +225,7 @@ ALIDADE_INLINE Number expected_next(const FisherBlock& block, Index d, const dou
     return paired_sum<Number>(d, WeightedTerm<Number>{weights, sum});
 }
 
-inline FisherBlock lane_of(const FisherBlock& block, Index lane) {
+ALIDADE_INLINE FisherBlock lane_of(const FisherBlock& block, Index lane) {
     return {block.phi + lane, block.psi + lane, block.successors};
 }
 
