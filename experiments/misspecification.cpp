@@ -15,12 +15,10 @@
 
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/sensitivity.hpp"
-#include "alidade/confidence/bet_sets.hpp"
 #include "alidade/confidence/bets.hpp"
-#include "alidade/confidence/likelihood_sets.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/exploration.hpp"
-#include "alidade/explore/regression_source.hpp"
+#include "alidade/explore/explorer.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
@@ -78,13 +76,12 @@ void tabulate_widths(const Named& named, std::int64_t most) {
     const auto directions = directions_of(features);
     Stream random(1, Purpose::test, 0, 32);
     Counts all(task.features, 2);
-    std::vector<std::unique_ptr<detail::RegressionSource>> regressions;
+    std::vector<Explorer> regressions;
     for (const double zeta : zetas) {
         task.misspecification = zeta;
-        regressions.push_back(
-            std::make_unique<detail::RegressionSource>(detail::SourceSetting{task, 0.1, {}, 1}));
+        regressions.emplace_back(
+            task, ExplorerOptions{.algorithm = "uniform", .confidence = "regression", .threads = 1});
     }
-    const BetDesign design(features);
     std::int64_t next_row = 100;
     while (all.transitions() < most) {
         Counts batch(task.features, 2);
@@ -102,30 +99,33 @@ void tabulate_widths(const Named& named, std::int64_t most) {
                 batch.add(0, features.first_entry(pair) + static_cast<Index>(j), split[j]);
         }
         batch.add_episodes(wanted);
-        for (auto& regression : regressions) {
-            regression->refresh();
-            regression->absorb(batch);
+        for (Explorer& regression : regressions) {
+            regression.ask();  // what is regressed on is fixed before the data
+            regression.tell(batch);
         }
         all += batch;
         if (all.transitions() < next_row) continue;
         next_row *= 10;
-        const std::vector<detail::LikelihoodRows> rows = detail::likelihood_rows(features, all, false);
-        const detail::LikelihoodSet likelihood = std::move(detail::likelihood_sets(rows, {}).front());
+        const auto set_of = [&](double zeta) {
+            task.misspecification = zeta;
+            return learn(task, all).mixture().sets().front();
+        };
         fmt::print("| {} | {:.0e} | {:.4f} |", named.name, static_cast<double>(all.transitions()),
-                   half_width(likelihood.ellipsoid, directions));
-        double took = 0;
+                   half_width(set_of(0), directions));
         for (std::size_t k = 0; k < zetas.size(); ++k) {
-            std::vector<ConfidenceSet> sets;
-            took = seconds_of([&] {
-                sets = detail::bet_sets(bet_tables(features, design, all, false), zetas[k], 0.1,
-                                        std::vector{likelihood.fit.weights});
-            });
-            const double bets = half_width(sets.front(), directions),
+            const ConfidenceSet set = set_of(zetas[k]);
+            const double bets = half_width(set, directions),
                          regression =
-                             half_width(regressions[k]->knowledge().mixture().sets().front(), directions);
+                             half_width(regressions[k].knowledge().mixture().sets().front(), directions);
             fmt::print(" {:.4f} / {:.4f} ({:.2f}), {} |", bets, regression, bets / regression,
-                       sets.front().vertices()->size());
+                       set.vertices()->size());
         }
+        const BetDesign design(features);
+        const BetTable table = bet_tables(features, design, all, false).front();
+        const double took = seconds_of([&] {
+            VertexSet::of(bet_half_spaces(bet_tables(features, design, all, false).front(), 0.01,
+                                          bet_allowance(1, table.bets(), 0.1), weights));
+        });
         fmt::print(" {:.1f} ms |\n", 1e3 * took);
         std::fflush(stdout);
     }
@@ -193,17 +193,20 @@ void time_curve(const Named& named) {
 
 int main(int argc, char** argv) {
     const bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
-    fmt::print("Mean half-width of ten functions: bets / regression (ratio), vertices; likelihood, zeta 0\n\n"
-               "| problem | n | lik. |");
+    fmt::print(
+        "Mean half-width of ten functions: bets / regression (ratio), vertices; likelihood, zeta 0\n\n"
+        "| problem | n | lik. |");
     for (const double zeta : zetas) fmt::print(" {} |", zeta);
     fmt::print(" one set |\n|---|---|---|---|---|---|---|---|---|\n");
     for (const Named& named : problems) tabulate_widths(named, quick ? 10'000 : 1'000'000);
-    fmt::print("\nUniform actions: likelihood or bets / regression; means of ten rewards\n\n"
-               "| problem | episodes | zeta | reward-free | plain | advantage |\n|---|---|---|---|---|---|\n");
+    fmt::print(
+        "\nUniform actions: likelihood or bets / regression; means of ten rewards\n\n"
+        "| problem | episodes | zeta | reward-free | plain | advantage |\n|---|---|---|---|---|---|\n");
     for (const Named& named : problems)
         tabulate_certificates(named, quick ? std::vector<std::int64_t>{1000}
                                            : std::vector<std::int64_t>{1000, 10'000, 100'000});
-    fmt::print("\nSensitivity, eight points, 1e4 episodes, one thread\n\n"
-               "| problem | reward-free | one plan | breakdown |\n|---|---|---|---|\n");
+    fmt::print(
+        "\nSensitivity, eight points, 1e4 episodes, one thread\n\n"
+        "| problem | reward-free | one plan | breakdown |\n|---|---|---|---|\n");
     for (const Named& named : problems) time_curve(named);
 }

@@ -81,8 +81,8 @@ std::string in_words(Comparison comparison, const RunResult& stored) {
 /// What is assumed in this call: by its flags, else by the run; said where it was said by either.
 struct Assumptions {
     Task task;
-    bool said = false;       ///< not as the problem has it
-    bool of_flags = false;   ///< not as the run has it, so that nothing stored is to be compared with
+    bool said = false;      ///< not as the problem has it
+    bool of_flags = false;  ///< not as the run has it, so that nothing stored is to be compared with
 };
 
 int certify_run(const CertifyArguments& given, const Run& store, const LoadedRun& loaded,
@@ -113,9 +113,9 @@ int certify_run(const CertifyArguments& given, const Run& store, const LoadedRun
         text +=
             fmt::format("  recomputed from what {} episodes left behind; ", with_commas(knowledge.episodes));
         text += (stored ? in_words(comparison, *stored)
-                : assumptions.of_flags
-                    ? "the run assumes something else, so what it has stored is not compared with"
-                    : "the run has not ended, so none is stored to compare with") +
+                 : assumptions.of_flags
+                     ? "the run assumes something else, so what it has stored is not compared with"
+                     : "the run has not ended, so none is stored to compare with") +
                 std::string("\n");
         if (off) text += "\n" + describe(*off, store.problem().shape(), {}, console);
         if (const std::string words = describe(standing, store.problem(), console); !words.empty())
@@ -148,9 +148,9 @@ int certify_policy(const CertifyArguments& given, const ChosenReward& reward, co
     const RewardQuestion question{reward.scaled.reward, policy};
     SensitivityFlags asked = given.sensitivity;
     if (asked.tolerance) asked.tolerance = *asked.tolerance / scale.scale;
-    const std::optional<SensitivityAnswer> off = asked.wanted() || asked.tolerance
-                                                     ? sensitivity_of(store, knowledge, asked, &question, threads)
-                                                     : std::nullopt;
+    const std::optional<SensitivityAnswer> off =
+        asked.wanted() || asked.tolerance ? sensitivity_of(store, knowledge, asked, &question, threads)
+                                          : std::nullopt;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (console.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);

@@ -24,8 +24,8 @@ void add_fit_flags(CLI::App& command, FitFlags& flags) {
 Standing standing_of(const Problem& problem, const Counts& counts,
                      const std::optional<RunContradiction>& known, const FitFlags& flags,
                      double misspecification) {
-    Standing standing{
-        misspecification > 0 ? std::nullopt : fit_of(problem, counts, flags.level), known, flags.despite};
+    Standing standing{misspecification > 0 ? std::nullopt : fit_of(problem, counts, flags.level), known,
+                      flags.despite};
     if (!known && standing.fit) standing.contradiction = contradiction_of(*standing.fit, counts.episodes());
     return standing;
 }

@@ -97,11 +97,12 @@ LoadedRun load_run(const Run& run, Threads threads, const AssumedError& assumed)
         loaded = explaining_run(folder, reading_use(), [&] { return run.load(threads, assumed); });
     } catch (const ModelContradiction& error) {
         if (assumed == AssumedError{}) throw;
-        throw Contradiction(error.what(),
-                            {fmt::format("run folder '{}'", folder),
-                             "what is assumed of the truth is refuted by the run's data, so no bound would hold",
-                             "a larger --misspecification that you would have believed before the data; "
-                             "alidade certify RUN --sensitivity shows what each would give"});
+        throw Contradiction(
+            error.what(),
+            {fmt::format("run folder '{}'", folder),
+             "what is assumed of the truth is refuted by the run's data, so no bound would hold",
+             "a larger --misspecification that you would have believed before the data; "
+             "alidade certify RUN --sensitivity shows what each would give"});
     }
     if (loaded && !(assumed == AssumedError{})) loaded->result.reset();
     if (loaded) return std::move(*loaded);

@@ -14,9 +14,10 @@ void add_misspecification_flags(CLI::App& command, MisspecificationFlags& flags)
     command.add_option("--misspecification", flags.zeta,
                        "How far, in total variation, any true law may be from the mixture, like 0.05; to be "
                        "chosen before\nthe data are seen [the problem's, or 0]");
-    command.add_option("--reach", flags.reach,
-                       "Where a truth may lead that is off the mixture: anywhere, or support, where some base "
-                       "model does [anywhere]");
+    command.add_option(
+        "--reach", flags.reach,
+        "Where a truth may lead that is off the mixture: anywhere, or support, where some base "
+        "model does [anywhere]");
 }
 
 AssumedError assumed_of(const MisspecificationFlags& flags) {

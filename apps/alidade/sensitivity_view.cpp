@@ -67,10 +67,10 @@ std::string percent_below(double share) {
 void add_sensitivity_flags(CLI::App& command, SensitivityFlags& flags) {
     flags.curve =
         command
-        .add_option("--sensitivity", flags.zetas,
-                    "What is certain if the model is off by this much, or that, in total variation:\n"
-                    "0,0.01,0.05; alone: the usual ones")
-        ->expected(0, 1);
+            .add_option("--sensitivity", flags.zetas,
+                        "What is certain if the model is off by this much, or that, in total variation:\n"
+                        "0,0.01,0.05; alone: the usual ones")
+            ->expected(0, 1);
     command.add_option("--tolerance", flags.tolerance,
                        "A loss, in units of reward over an episode: how far off may the model be for it? "
                        "[the problem's target]");
@@ -91,7 +91,8 @@ std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge&
     const bool asked = flags.wanted() || flags.tolerance;
     if (!Sensitivity::applies(task, *knowledge.learned)) return std::nullopt;
     const Shape& shape = knowledge.learned->shape();
-    if (!asked && static_cast<double>(shape.pairs()) * static_cast<double>(shape.learned_steps()) > many_places)
+    if (!asked &&
+        static_cast<double>(shape.pairs()) * static_cast<double>(shape.learned_steps()) > many_places)
         return std::nullopt;
     const auto checkpoint = run.checkpoint();
     if (!checkpoint || shape.learned_steps() == 0) return std::nullopt;
@@ -107,8 +108,7 @@ std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge&
 
 ordered_json to_json(const SensitivityAnswer& answer, const Shape& shape, const RewardScale& scale) {
     ordered_json object;
-    object["tolerance"] =
-        answer.tolerance ? ordered_json(scale.scale * *answer.tolerance) : ordered_json();
+    object["tolerance"] = answer.tolerance ? ordered_json(scale.scale * *answer.tolerance) : ordered_json();
     object["breakdown"] = answer.breakdown ? ordered_json(*answer.breakdown) : ordered_json();
     object["points"] = ordered_json::array();
     for (const SensitivityPoint& point : answer.points) {
@@ -137,10 +137,9 @@ std::string breakdown_line(const SensitivityAnswer& answer, const RewardScale& s
     if (!answer.breakdown) return {};
     const std::string tolerance = fmt::format("{:.4g}", scale.scale * *answer.tolerance);
     if (*answer.breakdown < 0.001)
-        return fmt::format("  {} within {} of optimal if the model is off at all.\n",
-                           answer.of_plan ? "The plan is not certified to be"
-                                          : "Plans are not certified to be",
-                           tolerance);
+        return fmt::format(
+            "  {} within {} of optimal if the model is off at all.\n",
+            answer.of_plan ? "The plan is not certified to be" : "Plans are not certified to be", tolerance);
     return fmt::format("  {} within {} of optimal as long as the model is off by less than {}.\n",
                        answer.of_plan ? "The plan stays" : "Optimal plans in the model stay", tolerance,
                        percent_below(*answer.breakdown));
@@ -168,11 +167,12 @@ std::string describe(const SensitivityAnswer& answer, const Shape& shape, const 
     }
     return fmt::format("{}\n", console.bold("If the model is off")) + table.text() +
            breakdown_line(answer, scale) +
-           paragraph("All rows hold at once with the run's probability: each is right if every true law is "
-                     "that near to its mixture. Believe the row that you would have believed before the "
-                     "data. The first row that is not refuted is no estimate of how far off the model is: "
-                     "data tell when it is off by more, never that it is off by no more.",
-                     console.width());
+           paragraph(
+               "All rows hold at once with the run's probability: each is right if every true law is "
+               "that near to its mixture. Believe the row that you would have believed before the "
+               "data. The first row that is not refuted is no estimate of how far off the model is: "
+               "data tell when it is off by more, never that it is off by no more.",
+               console.width());
 }
 
 std::string describe_briefly(const SensitivityAnswer& answer, const Shape& shape, const RewardScale& scale) {

@@ -35,8 +35,8 @@ struct SensitivityAnswer {
     bool of_plan = false;
 };
 
-/// `flags.wanted()`: the curve; else the two points that every answer has. None where there is no curve: without
-/// base models, or, unless it was asked for, where it would take long.
+/// `flags.wanted()`: the curve; else the two points that every answer has. None where there is no curve:
+/// without base models, or, unless it was asked for, where it would take long.
 std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge& knowledge,
                                                 const SensitivityFlags& flags, const RewardQuestion* question,
                                                 Threads threads);

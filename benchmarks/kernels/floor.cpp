@@ -12,10 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "alidade/explore/planning_pass.hpp"
 #include "alidade/model/lanes.hpp"
+#include "alidade/model/large_pages.hpp"
 #include "alidade/model/parallel.hpp"
 #include "alidade/model/parameter_set.hpp"
+#include "alidade/model/planning_pass.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/random/samplers.hpp"
 
@@ -215,7 +216,11 @@ int run(Index states, Index reach) {
                states, bytes_of_pair(), operations_of_pair(true), static_cast<int>(detail::widest_lanes()));
     double alone = 0;
     for (const int threads : {1, 2}) {
-        const std::vector<double> memory(std::size_t{1} << 26, 1.0);
+        std::vector<double> memory;
+        memory.reserve(std::size_t{1} << 26);
+        // In pages as large as the features': else the stream would wait for addresses.
+        detail::prefer_large_pages(memory.data(), (std::size_t{1} << 26) * sizeof(double));
+        memory.resize(std::size_t{1} << 26, 1.0);
         const Rates rates = measure(threads, memory);
         fmt::print("{} thread(s): reads {:.1f} GB/s, {:.1f} G mul or add/s\n", threads, rates.bytes / 1e9,
                    rates.operations / 1e9);

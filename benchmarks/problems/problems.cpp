@@ -16,13 +16,15 @@
 #include "alidade/environment/simulated.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/explorer.hpp"
-#include "alidade/explore/fisher_pass.hpp"
-#include "alidade/explore/planning_pass.hpp"
+#include "alidade/model/fisher_pass.hpp"
+#include "alidade/model/planning_pass.hpp"
 #include "alidade/model/sweep.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/model/transition_operator.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
+#include "alidade/width/width.hpp"
 #include "support/plain_fisher.hpp"
 
 namespace alidade {
@@ -174,6 +176,41 @@ std::array<double, ways> least_seconds(int repeats, const std::function<void()> 
     return least;
 }
 
+/// Widths of all pairs by trying every vertex: pair by pair, as the oracle does, and in lanes on one thread.
+void widths() {
+    const Problem problem =
+        make_builtin("builtin:garnet?states=500&actions=10&features=10&horizon=2&successors=10&seed=11");
+    const FeatureMap& features = problem.features();
+    const TangentFeatures tangent(features, problem.parameters().space());
+    const Index p = tangent.space.dimension();
+    const Matrix inverse = Matrix::Identity(p, p);
+    std::vector<double> lower(at(features.pairs())), upper = lower, generators;
+    std::vector<std::uint8_t> witness(at(features.entries()));
+    const auto by_oracle = [&](Index pair) {
+        const Index first = features.first_entry(pair), m = features.successors(pair);
+        generators.clear();
+        for (Index j = 0; j < m; ++j) {
+            const Vector psi = tangent.psi(first + j);
+            generators.insert(generators.end(), psi.begin(), psi.end());
+        }
+        const WidthBracket bracket =
+            Width().bracket({generators, p, m}, std::span(witness).subspan(at(first), at(m)));
+        lower[at(pair)] = bracket.lower;
+        upper[at(pair)] = bracket.upper;
+    };
+    const auto local = local_operator(features, 1);
+    const std::function<void()> ways[] = {
+        [&] {
+            for (Index pair = 0; pair < features.pairs(); ++pair) by_oracle(pair);
+        },
+        [&] {
+            local->widths({&tangent, &inverse, 12, [&] { return by_oracle; }, lower, upper, witness});
+        }};
+    const auto least = least_seconds(10, ways);
+    line("widths by trying vertices, 5,000 pairs of 10 successors: pair by pair / lanes", least[0], least[1],
+         "s");
+}
+
 /// The planning pass of the likelihood explorer over all steps, each with weights and a metric of its own:
 /// pair by pair with Eigen, by lanes, and by lanes on two threads.
 void fisher_planning() {
@@ -253,6 +290,7 @@ int main() {
     fmt::print("{:<72} {:>11} {:>11} {:>9}\n", "question: baseline / ours", "baseline", "ours", "ratio");
     alidade::simulation();
     alidade::planning();
+    alidade::widths();
     alidade::fisher_planning();
     alidade::recursions();
     alidade::schedules();

@@ -17,6 +17,7 @@ sys.path.insert(0, str(SITE))
 
 project = "Alidade"
 author = "The Alidade developers"
+html_show_copyright = False
 release = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.M)[1]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "cpp_reference"]

@@ -55,6 +55,40 @@ SharedFeatures features_argument(nb::handle bases, nb::handle names, const std::
     return nb::cast<std::shared_ptr<FeatureMap>>(map);
 }
 
+/// A Python function (state, action) -> masses of all cells, or (cells, masses), as a law of the next cell.
+CellLaw law_of(const nb::object& law, Index cells) {
+    return [law, cells](std::span<const double> state, Action action, CellMasses& to) {
+        nb::object answer = law(own(std::vector(state.begin(), state.end()), {state.size()}), action);
+        if (!nb::isinstance<nb::tuple>(answer)) {
+            const auto masses = doubles(answer, "the law of a cell");
+            expects(masses.ndim() == 1 && masses.size() == at(cells),
+                    "the law of a cell has shape {}; must be {} masses, or (cells, masses)",
+                    shape_text(masses), cells);
+            for (State cell = 0; cell < cells; ++cell)
+                if (masses.data()[cell] != 0) to.add(cell, masses.data()[cell]);
+            return;
+        }
+        const nb::tuple both = nb::cast<nb::tuple>(answer);
+        expects(both.size() == 2, "the law of a cell has {} parts; must be (cells, masses)", both.size());
+        const auto places = nb::cast<std::vector<State>>(nb::object(both[0]));
+        const auto masses = doubles(both[1], "masses of cells");
+        expects(places.size() == masses.size(), "the law of a cell has {} cells and {} masses", places.size(),
+                masses.size());
+        for (std::size_t i = 0; i < places.size(); ++i) to.add(places[i], masses.data()[i]);
+    };
+}
+
+nb::tuple aggregate_laws(const Grid& grid, Index actions, const std::vector<nb::object>& laws,
+                         std::vector<std::string> names, const AggregationOptions& options) {
+    if (names.empty())
+        for (std::size_t i = 0; i < laws.size(); ++i) names.push_back(fmt::format("base {}", i));
+    expects(names.size() == laws.size(), "{} names for {} laws", names.size(), laws.size());
+    std::vector<BaseLaw> bases;
+    for (std::size_t i = 0; i < laws.size(); ++i) bases.push_back({names[i], law_of(laws[i], grid.cells())});
+    Aggregation made = aggregate(grid, actions, bases, options);
+    return nb::make_tuple(std::const_pointer_cast<FeatureMap>(made.features), made.probed, made.law_error);
+}
+
 std::vector<std::string> texts(nb::handle list) {
     std::vector<std::string> all;
     if (!list.is_none())
@@ -313,6 +347,35 @@ void bind_problem(nb::module_& m) {
             return std::make_shared<const Problem>(one_hot_linear(*problem));
         },
         "problem"_a, "The same system as a linear MDP that knows nothing of base models.");
+    m.def(
+        "aggregate",
+        [](const Grid& grid, Index actions, const std::vector<nb::object>& laws,
+           const std::vector<std::string>& names, Index points, Index probes, double smoothing) {
+            return aggregate_laws(grid, actions, laws, names, {points, probes, smoothing});
+        },
+        "grid"_a, "actions"_a, "laws"_a, nb::kw_only(), "names"_a = std::vector<std::string>{},
+        "points"_a = 3, "probes"_a = 3, "smoothing"_a = 0.0,
+        nb::sig(
+            "def aggregate(grid: Grid, actions: int, laws: "
+            "collections.abc.Sequence[collections.abc.Callable[["
+            "numpy.typing.NDArray[numpy.float64], int], typing.Any]], *, names: "
+            "collections.abc.Sequence[str] = [], points: int = 3, probes: int = 3, smoothing: float = 0.0) "
+            "-> tuple[FeatureMap, float, float]"),
+        "Base models over the cells of a grid from laws that can be computed: ``law(state, action)`` is the "
+        "masses "
+        "of all cells, or (cells, masses). Returns the features, the largest total variation between the law "
+        "of a "
+        "cell and that from a probe point in it (a lower estimate of the misspecification), and what "
+        "smoothing "
+        "adds to a proved bound of it.\n\n"
+        ">>> import alidade\n"
+        ">>> grid = alidade.Grid([(0, 1, 4)])\n"
+        ">>> stay = lambda state, action: ([grid.cell_of(state)], [1.0])\n"
+        ">>> anywhere = lambda state, action: [0.25] * 4\n"
+        ">>> features, probed, smoothed = alidade.problem.aggregate(grid, 1, [stay, anywhere], points=1, "
+        "probes=1)\n"
+        ">>> features.states, features.features, probed\n"
+        "(4, 2, 0.0)\n");
     m.def("sampled_law_error", sampled_law_error, "samples"_a, "cells"_a, "laws"_a, "failure"_a,
           "With probability 1 - failure no empirical law is farther than this from the true one, in total "
           "variation.");

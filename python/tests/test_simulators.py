@@ -174,3 +174,27 @@ def test_continuous_observations_through_a_grid(tmp_path):
         levels = np.choose((2 * which + actions)[:, None], after)
     error = 5 * earned.std() / math.sqrt(len(earned))
     assert plan.certificate.value.lower - error <= earned.mean() <= plan.certificate.value.upper + error
+
+
+def test_laws_of_cells_are_averaged_over_the_points_of_a_cell():
+    """A point moves right by 0.3 of a cell's width: from the centre it stays, from the right corner it leaves."""
+    grid = alidade.Grid([(0.0, 1.0, 4)])
+
+    def shifted(state, action):
+        return [grid.cell_of(state + 0.3 / 4)], [1.0]
+
+    def anywhere(state, action):
+        return np.full(4, 0.25, dtype=np.float32)
+
+    features, probed, law_error = alidade.problem.aggregate(grid, 1, [shifted, anywhere], names=["shift", "any"], points=3)
+    problem = alidade.Problem(features, horizon=3, misspecification=0.4)
+    assert probed > 0 and law_error == 0
+    # Of the three points the two corners and the middle: one leaves. The last cell keeps what would leave the box.
+    masses, cells, offsets = problem.features.base_kernel(0)
+    row = dict(zip(cells[: offsets[1]].tolist(), masses[: offsets[1]].tolist()))
+    assert row == pytest.approx({0: 2 / 3, 1: 1 / 3})
+    assert problem.features.base_kernel(1)[0] == pytest.approx(0.25)
+    with pytest.raises(ValueError, match="must be 4 masses"):
+        alidade.problem.aggregate(grid, 1, [lambda state, action: [0.5, 0.5]])
+    with pytest.raises(ZeroDivisionError):
+        alidade.problem.aggregate(grid, 1, [lambda state, action: 1 / 0])

@@ -11,7 +11,8 @@
 namespace alidade::testing {
 namespace {
 
-constexpr const char* garnet_off = "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=3&seed=3";
+constexpr const char* garnet_off =
+    "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=3&seed=3";
 
 class Misspecification : public Tool {
 protected:
@@ -43,7 +44,8 @@ protected:
 };
 
 TEST_F(Misspecification, IsAllowedForAndSaid) {
-    const json exact = explore("exact").object(), off = explore("off", {"--misspecification", "0.02"}).object();
+    const json exact = explore("exact").object(),
+               off = explore("off", {"--misspecification", "0.02"}).object();
     EXPECT_FALSE(exact.contains("misspecification"));
     EXPECT_EQ(off["misspecification"]["assumed"], 0.02);
     EXPECT_EQ(off["misspecification"]["reach"], "anywhere");
@@ -68,8 +70,8 @@ TEST_F(Misspecification, IsAllowedForAndSaid) {
     // Going on with other assumptions is another run.
     EXPECT_EQ(explore("off").code, 2);
     EXPECT_EQ(explore("off", {"--misspecification", "0.02"}).code, 0);
-    const std::string words = run({"explore", garnet_off, "-o", "off", "--misspecification", "0.02", "--episodes",
-                                   "3000", "--quiet"})
+    const std::string words = run({"explore", garnet_off, "-o", "off", "--misspecification", "0.02",
+                                   "--episodes", "3000", "--quiet"})
                                   .out;
     EXPECT_NE(words.find("off its mixture by 0.02"), std::string::npos) << words;
     EXPECT_NE(words.find("If the model is off by 1 %: certificate"), std::string::npos) << words;
@@ -122,9 +124,9 @@ TEST_F(Misspecification, SensitivityIsACurveAndABreakdownPoint) {
     }
     EXPECT_GT(found["breakdown"], 0);
     // The same of the policy from its file; without a reward, of all of them.
-    const json certified =
-        run({"certify", "run", "--reward", "dense?seed=1", "--policy", "plan.json", "--sensitivity", "--json"})
-            .object()["sensitivity"];
+    const json certified = run({"certify", "run", "--reward", "dense?seed=1", "--policy", "plan.json",
+                                "--sensitivity", "--json"})
+                               .object()["sensitivity"];
     EXPECT_EQ(certified["points"], found["points"]);
     const json free = run({"certify", "run", "--sensitivity", "0.05,0.01", "--json"}).object()["sensitivity"];
     ASSERT_EQ(free["points"].size(), 2u);
@@ -140,16 +142,19 @@ TEST_F(Misspecification, SensitivityIsACurveAndABreakdownPoint) {
 
 TEST_F(Misspecification, BadFlagsAreBadInput) {
     ASSERT_EQ(explore("run").code, 0);
-    for (const std::vector<std::string>& bad :
-         {std::vector<std::string>{"--misspecification", "1"}, {"--misspecification", "-0.1"}, {"--reach", "far"},
-          {"--sensitivity", "0.1,x"}, {"--sensitivity", "1"}, {"--tolerance", "-1"}}) {
+    for (const std::vector<std::string>& bad : {std::vector<std::string>{"--misspecification", "1"},
+                                                {"--misspecification", "-0.1"},
+                                                {"--reach", "far"},
+                                                {"--sensitivity", "0.1,x"},
+                                                {"--sensitivity", "1"},
+                                                {"--tolerance", "-1"}}) {
         const Outcome outcome = run(with({"certify", "run"}, bad));
         EXPECT_EQ(outcome.code, 2) << bad[0] << " " << bad[1];
         EXPECT_NE(outcome.err.find(bad[0].substr(2)), std::string::npos) << outcome.err;
     }
     EXPECT_EQ(run({"explore", "builtin:linear-lock", "-o", "linear", "--misspecification", "0.1"}).code, 2);
-    EXPECT_EQ(run({"explore", garnet_off, "-o", "weighted", "--confidence", "weighted", "--algorithm", "hoeffding",
-                   "--episodes", "100", "--misspecification", "0.1"})
+    EXPECT_EQ(run({"explore", garnet_off, "-o", "weighted", "--confidence", "weighted", "--algorithm",
+                   "hoeffding", "--episodes", "100", "--misspecification", "0.1"})
                   .code,
               0);
     const Outcome other = run({"certify", "weighted", "--misspecification", "0.2"});

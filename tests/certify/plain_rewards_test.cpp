@@ -239,8 +239,8 @@ double method(const RewardCertificate& certificate, std::string_view name) {
     return 0;
 }
 
-/// What the misspecification can do to values beyond a mixture's, at the start: the least of a coupling's and of
-/// the spans of the mixtures' values [misspecification, Lemma 7].
+/// What the misspecification can do to values beyond a mixture's, at the start: the least of a coupling's and
+/// of the spans of the mixtures' values [misspecification, Lemma 7].
 struct PlainTransfer {
     double policy = 0, optimal = 0;
 
@@ -282,10 +282,10 @@ TEST(PlainRewards, AreTheBoundsOfValuesAndThePlainLoss) {
             const TwoBaseModels near(learned.exact());
             const PlainReward mixtures(near, reward, policy);
             const PlainTransfer rest(learned.misspecification(), near, mixtures);
-            least = std::max({least, mixtures.lower[0][0] - rest.policy,
-                              value + mixtures.low[0][0] - rest.policy});
-            most = std::min({most, mixtures.upper[0][0] + rest.policy,
-                             value + mixtures.high[0][0] + rest.policy});
+            least = std::max(
+                {least, mixtures.lower[0][0] - rest.policy, value + mixtures.low[0][0] - rest.policy});
+            most = std::min(
+                {most, mixtures.upper[0][0] + rest.policy, value + mixtures.high[0][0] + rest.policy});
             gap = std::min(gap, mixtures.gap[0][0] + rest.policy + rest.optimal);
         }
         EXPECT_NEAR(certificate.value.lower, least, digits) << "seed " << seed;

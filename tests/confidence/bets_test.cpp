@@ -37,8 +37,8 @@ Counts random_counts(const Case& given, std::uint64_t seed, std::int64_t visits)
         for (std::int64_t k = 0; k < visits; ++k) {
             std::vector<double> law;
             for (Index e = given.features->first_entry(pair); e < given.features->first_entry(pair + 1); ++e)
-                law.push_back(
-                    given.weights.dot(Eigen::Map<const Vector>(given.features->phi(e).data(), given.weights.size())));
+                law.push_back(given.weights.dot(
+                    Eigen::Map<const Vector>(given.features->phi(e).data(), given.weights.size())));
             counts.add(0, given.features->first_entry(pair) + sample_categorical(random, law), 1);
         }
         if (pair % 3 == 1) counts.add_elsewhere(0, pair, 1);
@@ -51,7 +51,9 @@ std::vector<long double> plain_values(const Case& given, const Counts& counts, c
     const FeatureMap& features = *given.features;
     const Index d = features.features();
     std::vector<long double> values;
-    const auto phi = [&](Index entry, Index i) { return static_cast<long double>(features.phi(entry)[at(i)]); };
+    const auto phi = [&](Index entry, Index i) {
+        return static_cast<long double>(features.phi(entry)[at(i)]);
+    };
     for (Index part = 1; part + 1 < Index{1} << d; ++part) {
         std::vector<long double> variation, chance, hits, visits;
         for (Index pair = 0; pair < features.pairs(); ++pair) {
@@ -82,7 +84,8 @@ std::vector<long double> plain_values(const Case& given, const Counts& counts, c
                     const long double stake =
                         size * std::max(0.L, variation[k] / most - cut) / (1 - static_cast<long double>(cut));
                     value += visits[k] *
-                                 std::log1p(stake * std::min(1.L, chance[k] + static_cast<long double>(given.zeta))) -
+                                 std::log1p(stake *
+                                            std::min(1.L, chance[k] + static_cast<long double>(given.zeta))) -
                              hits[k] * std::log1p(stake);
                 }
                 values.push_back(value);
@@ -108,6 +111,14 @@ TEST(BetTable, HasTheValuesOfTheDefinition) {
             EXPECT_LE(std::abs(static_cast<long double>(found.value) - expected[at(b)]), found.rounding);
         }
     }
+}
+
+TEST(BetTable, AllowanceIsThatOfAUnion) {
+    // Every bet of every set may fail with its share.
+    EXPECT_NEAR(bet_allowance(4, 540, 0.1), std::log(21'600.0), 1e-12);
+    EXPECT_NEAR(bet_allowance(1, 0, 0.5), std::log(2.0), 1e-12) << "where there is nothing to tell apart";
+    EXPECT_THROW(bet_allowance(1, 1, 0), InvalidArgument);
+    EXPECT_THROW(bet_allowance(1, 1, 1), InvalidArgument);
 }
 
 TEST(BetTable, HasTheGradientOfDifferencesAndIsConcave) {
@@ -138,8 +149,8 @@ TEST(BetTable, HasTheGradientOfDifferencesAndIsConcave) {
     }
 }
 
-// One transition multiplies the wealth of a bet by exp(-h_b), whose mean is at most one under every law within
-// zeta of the mixture: the step that makes wealth a supermartingale [misspecification, Theorem 1].
+// One transition multiplies the wealth of a bet by exp(-h_b), whose mean is at most one under every law
+// within zeta of the mixture: the step that makes wealth a supermartingale [misspecification, Theorem 1].
 TEST(BetTable, IsFairUnderEveryLawThatIsNearEnough) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(60); ++seed) {
         const Case given = random_case(seed);
@@ -157,7 +168,8 @@ TEST(BetTable, IsFairUnderEveryLawThatIsNearEnough) {
         tables.emplace_back(features, design, std::span<const SeenEntry>{}, std::span(&there, 1));
         Vector law = Vector::Zero(m + 1);
         for (Index j = 0; j < m; ++j)
-            law[j] = given.weights.dot(Eigen::Map<const Vector>(features.phi(first + j).data(), given.weights.size()));
+            law[j] = given.weights.dot(
+                Eigen::Map<const Vector>(features.phi(first + j).data(), given.weights.size()));
         double closest = 0;
         for (int k = 0; k < 100; ++k) {
             Vector moved = law;
@@ -169,7 +181,8 @@ TEST(BetTable, IsFairUnderEveryLawThatIsNearEnough) {
             for (Index b = 0; b < tables.front().bets(); b += 7) {
                 double mean = 0;
                 for (Index j = 0; j <= m; ++j)
-                    mean += moved[j] * std::exp(-tables[at(j)].value(b, given.weights, given.zeta, nullptr).value);
+                    mean += moved[j] *
+                            std::exp(-tables[at(j)].value(b, given.weights, given.zeta, nullptr).value);
                 EXPECT_LE(mean, 1 + 1e-12) << seed;
                 closest = std::max(closest, mean);
             }
@@ -186,8 +199,8 @@ TEST(BetHalfSpaces, ContainEveryMemberAndGrowWithTheMisspecification) {
         Stream random = support::test_stream(seed, 5);
         const Index d = table.features();
         const double allowance = bet_allowance(1, table.bets(), 0.1);
-        const Vector about = seed % 3 == 0 ? Vector(Vector::Constant(d, 1.0 / static_cast<double>(d)))
-                                           : given.weights;
+        const Vector about =
+            seed % 3 == 0 ? Vector(Vector::Constant(d, 1.0 / static_cast<double>(d))) : given.weights;
         const HalfSpaces spaces = bet_half_spaces(table, given.zeta, allowance, about);
         const HalfSpaces wider = bet_half_spaces(table, given.zeta + 0.05, allowance, about);
         int members = 0;
@@ -212,14 +225,14 @@ TEST(BetSets, DegenerateDataAndModels) {
     const BaseKernel one{"one", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.3, 0.7, 0.5, 0.5}};
     for (const Index d : {1, 2, 3}) {
         const std::vector<BaseKernel> kernels(static_cast<std::size_t>(d), one);
-        const auto features = std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, kernels));
+        const auto features =
+            std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, kernels));
         const BetDesign design(*features);
         EXPECT_EQ(design.bets(), 0) << "base models that agree everywhere cannot be told apart";
         Counts counts(features, 2, Elsewhere::counted);
         counts.add(0, 0, 1000);
         const std::vector<Vector> about{Vector::Constant(d, 1.0 / static_cast<double>(d))};
-        const auto sets =
-            detail::bet_sets(bet_tables(*features, design, counts, false), 0.01, 0.1, about);
+        const auto sets = detail::bet_sets(bet_tables(*features, design, counts, false), 0.01, 0.1, about);
         ASSERT_EQ(sets.size(), 1u);
         const Vector f = Vector::Unit(d, 0);
         EXPECT_NEAR(sets[0].range({f.data(), at(d)}).lower, d == 1 ? 1 : 0, 1e-12);
@@ -242,8 +255,8 @@ TEST(BetSets, RefuteAMisspecificationThatIsTooSmall) {
     // Both base models say that the first successor has 0.2 or 0.3; the data, 0.9.
     const BaseKernel one{"one", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.2, 0.8, 0.5, 0.5}},
         other{"other", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.3, 0.7, 0.5, 0.5}};
-    const auto features = std::make_shared<const FeatureMap>(
-        FeatureMap::from_base_kernels(2, 1, std::vector{one, other}));
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{one, other}));
     const BetDesign design(*features);
     Counts counts(features, 2);
     counts.add(0, 0, 900);
@@ -288,12 +301,12 @@ TEST(BetSets, DeviationsAndDivergencesAreLargestAtAVertex) {
     for (std::uint64_t seed = 1; seed < support::repetitions<std::uint64_t>(20, 4); ++seed) {
         const Case given = random_case(seed);
         const Counts counts = random_counts(given, seed, 60);
-        const auto sets = detail::bet_sets(bet_tables(*given.features, BetDesign(*given.features), counts, false),
-                                           given.zeta, 0.1, std::vector{given.weights});
+        const auto sets =
+            detail::bet_sets(bet_tables(*given.features, BetDesign(*given.features), counts, false),
+                             given.zeta, 0.1, std::vector{given.weights});
         const VertexSet& vertices = *sets[0].vertices();
         const LearnedMixture learned(given.features, 2, StartLaw(0), false, sets, 0.1, given.zeta);
-        const std::vector<double> deviations = learned.variations(),
-                                  kl = learned.divergences(Divergence::kl),
+        const std::vector<double> deviations = learned.variations(), kl = learned.divergences(Divergence::kl),
                                   chi = learned.divergences(Divergence::chi_square);
         Stream random = support::test_stream(seed, 6);
         const Index d = given.weights.size();
@@ -304,10 +317,12 @@ TEST(BetSets, DeviationsAndDivergencesAreLargestAtAVertex) {
                 if (k >= vertices.size()) {
                     const auto shares = sample_dirichlet(random, vertices.size(), 0.3);
                     member.setZero();
-                    for (Index v = 0; v < vertices.size(); ++v) member += shares[at(v)] * vertices.vertices().col(v);
+                    for (Index v = 0; v < vertices.size(); ++v)
+                        member += shares[at(v)] * vertices.vertices().col(v);
                 }
                 double tv = 0, sum = 0, square = 0;
-                for (Index e = given.features->first_entry(pair); e < given.features->first_entry(pair + 1); ++e) {
+                for (Index e = given.features->first_entry(pair); e < given.features->first_entry(pair + 1);
+                     ++e) {
                     const Eigen::Map<const Vector> phi(given.features->phi(e).data(), d);
                     const double q = phi.dot(learned.model().weights(0)), p = phi.dot(member);
                     tv += 0.5 * std::abs(p - q);
@@ -325,7 +340,8 @@ TEST(BetSets, DeviationsAndDivergencesAreLargestAtAVertex) {
             }
             EXPECT_NEAR(deviations[at(pair)], std::min(1.0, farthest + given.zeta), 1e-9);
             // Of probabilities that are hardly more than what is allowed for rounding it is a little larger.
-            EXPECT_TRUE(!(largest < 20) || std::abs(kl[at(pair)] - largest) <= 1e-2 * (1 + largest)) << largest;
+            EXPECT_TRUE(!(largest < 20) || std::abs(kl[at(pair)] - largest) <= 1e-2 * (1 + largest))
+                << largest;
             EXPECT_NEAR(chi[at(pair)], squares, 1e-6 * (1 + squares));
         }
     }

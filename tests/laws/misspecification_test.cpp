@@ -101,8 +101,7 @@ bool fails(std::uint64_t seed, Adversary adversary, double zeta, double claimed,
         const Index pair = pair_of(system, adversary, random);
         std::vector<std::int64_t> split(4);
         sample_multinomial(random, batch, law_of(system, adversary, pair, look, zeta), split);
-        for (Index j = 0; j < 4; ++j)
-            counts.add(0, system.features->first_entry(pair) + j, split[at(j)]);
+        for (Index j = 0; j < 4; ++j) counts.add(0, system.features->first_entry(pair) + j, split[at(j)]);
         const BetTable table = bet_tables(*system.features, design, counts, false).front();
         const double allowance = bet_allowance(1, table.bets(), 0.1);
         for (Index b = 0; b < table.bets(); ++b)
@@ -110,7 +109,8 @@ bool fails(std::uint64_t seed, Adversary adversary, double zeta, double claimed,
         // The polytope that certificates are computed from contains the set.
         if (look + 1 < looks) continue;
         try {
-            const auto sets = detail::bet_sets(std::span(&table, 1), claimed, 0.1, std::vector{system.weights});
+            const auto sets =
+                detail::bet_sets(std::span(&table, 1), claimed, 0.1, std::vector{system.weights});
             EXPECT_TRUE(sets.front().contains(system.weights)) << seed;
         } catch (const ModelContradiction&) {
             ADD_FAILURE() << "a set with a member is empty, seed " << seed;
@@ -176,8 +176,8 @@ TEST(MisspecifiedCertificates, HoldForTruthsAtVerticesAndOffThem) {
         const Reach reach = seed % 4 < 2 ? Reach::anywhere : Reach::support;
         const Planted given = planted(seed, zeta, reach);
         Stream random = support::test_stream(seed, 22);
-        const Counts counts = support::counts_of(given.truth, given.task.features,
-                                                 seed % 2 == 0 ? 30 : 1000, random);
+        const Counts counts =
+            support::counts_of(given.truth, given.task.features, seed % 2 == 0 ? 30 : 1000, random);
         const Knowledge knowledge = learn(given.task, counts, 0.1);
         const LearnedMixture& learned = knowledge.mixture();
         const Policy policy = seed % 3 == 0 ? support::random_deterministic_policy(random, learned.shape())
@@ -202,10 +202,8 @@ TEST(MisspecifiedCertificates, HoldForTruthsAtVerticesAndOffThem) {
             Matrix weights = learned.model().weights();
             for (Index row = 0; row < std::min<Index>(weights.rows(), std::ssize(learned.sets())); ++row) {
                 const VertexSet& vertices = *learned.sets()[at(row)].vertices();
-                weights.row(row) = vertices.vertices()
-                                       .col(sample_index(random, vertices.size()))
-                                       .cwiseMax(0.0)
-                                       .transpose();
+                weights.row(row) =
+                    vertices.vertices().col(sample_index(random, vertices.size())).cwiseMax(0.0).transpose();
                 weights.row(row) /= weights.row(row).sum();
             }
             const MixtureModel mixture(given.task.features, given.task.horizon, given.task.start, weights);
@@ -267,7 +265,8 @@ TEST(Sensitivity, IsACurveThatGrowsAndContainsTheTruthWhereItsClaimIsTrue) {
         EXPECT_LE(sensitivity.at(breakdown, &question).loss, tolerance);
         for (const SensitivityPoint& point : points)
             EXPECT_TRUE(point.zeta > breakdown || point.refuted ||
-                        sensitivity.curve(std::vector{point.zeta, breakdown}, &question)[0].loss <= tolerance);
+                        sensitivity.curve(std::vector{point.zeta, breakdown}, &question)[0].loss <=
+                            tolerance);
         EXPECT_TRUE(breakdown < 0.2 || points[5].loss <= tolerance) << breakdown;
         // A plan may be optimal for every truth that is near: then nothing is lost.
         const double certain = sensitivity.breakdown(0, &question);

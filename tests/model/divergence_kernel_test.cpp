@@ -37,7 +37,6 @@ Outcome run(const std::vector<double>& phi, Index m, Index d, const std::vector<
     Outcome outcome{std::vector<double>(at(lanes)), std::vector<double>(at(lanes))};
     detail::Tile tile;
     tile.phi = aligned;
-    tile.target = targets.data();
     tile.successors = m;
     Divergences<kl>::of(width)({tile, d, p, counts.data(), weights.data(), map.data(), outcome.bounds.data(),
                                 outcome.strange.data()},

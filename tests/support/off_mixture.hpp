@@ -16,8 +16,9 @@
 /// Truths that are as far from their mixture as a misspecification allows.
 namespace alidade::support {
 
-/// The mixture with mass zeta of every row moved to where `value` of the next step is largest, or smallest, of
-/// all states or of the row's successors, from the other end. As a model of its own: one base kernel a step.
+/// The mixture with mass zeta of every row moved to where `value` of the next step is largest, or smallest,
+/// of all states or of the row's successors, from the other end. As a model of its own: one base kernel a
+/// step.
 inline MixtureModel moved_off(const MixtureModel& mixture, const Matrix& value, double zeta, Reach reach,
                               double sign) {
     const Shape& shape = mixture.shape();

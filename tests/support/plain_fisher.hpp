@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "alidade/explore/fisher_bonus.hpp"
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/planning_passes.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "support/dense_algebra.hpp"
 
@@ -28,21 +28,21 @@ inline double plain_leading_eigenvalue(const Matrix& matrix) {
     return value;
 }
 
-inline double plain_bonus(const Matrix& gram, detail::FisherBonus bonus, double allowance) {
-    if (bonus == detail::FisherBonus::gain) {
+inline double plain_bonus(const Matrix& gram, FisherBonus bonus, double allowance) {
+    if (bonus == FisherBonus::gain) {
         const Matrix factor = cholesky(Matrix::Identity(gram.rows(), gram.rows()) + gram);
         double sum = 0;
         for (Index i = 0; i < gram.rows(); ++i) sum += 2 * std::log(factor(i, i));
         return sum;
     }
-    if (bonus == detail::FisherBonus::leverage) return plain_leading_eigenvalue(gram);
+    if (bonus == FisherBonus::leverage) return plain_leading_eigenvalue(gram);
     return std::min(1.0, 0.5 * std::sqrt(2 * allowance * plain_leading_eigenvalue(gram)));
 }
 
 /// One number for each pair.
 inline std::vector<double> plain_bonuses(const FeatureMap& features, const TangentFeatures& tangent,
-                                         const Vector& weights, const Matrix& factor,
-                                         detail::FisherBonus bonus, double allowance) {
+                                         const Vector& weights, const Matrix& factor, FisherBonus bonus,
+                                         double allowance) {
     const Index p = tangent.space.dimension();
     std::vector<double> result;
     Matrix scaled;

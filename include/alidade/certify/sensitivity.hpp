@@ -33,9 +33,9 @@ struct SensitivityPoint {
 /// A curve from how far the truth may be from the mixtures to what is certain then, for a model that was
 /// handed over and the plans that were made with it. One event of probability 1 - delta carries all of it: on
 /// it, for every zeta for which the truth is within zeta of a mixture, the point zeta is right
-/// [misspecification, Theorem 13]. So points may be looked at in any number and order. What may not be done is
-/// to choose zeta by the data, say as the least that is not refuted, and to call that point certified: data
-/// bound zeta from below only [misspecification §7].
+/// [misspecification, Theorem 13]. So points may be looked at in any number and order. What may not be done
+/// is to choose zeta by the data, say as the least that is not refuted, and to call that point certified:
+/// data bound zeta from below only [misspecification §7].
 class Sensitivity {
 public:
     /// `counts` are of base models, whoever collected them and however. `model`: what was handed over.
@@ -54,8 +54,9 @@ public:
     /// is right of those within zeta < zeta' [misspecification, Theorem 12].
     std::vector<SensitivityPoint> curve(std::span<const double> zetas,
                                         const RewardQuestion* question = nullptr) const;
-    /// A zeta up to which the loss (without a question the reward-free certificate) is at most `tolerance`, by
-    /// bisection from below: for every truth within it, not for one chosen by the data. 0 if there is none.
+    /// A zeta up to which the loss (without a question the reward-free certificate) is at most `tolerance`,
+    /// by bisection from below: for every truth within it, not for one chosen by the data. 0 if there is
+    /// none.
     double breakdown(double tolerance, const RewardQuestion* question = nullptr) const;
 
 private:

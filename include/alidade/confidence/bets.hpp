@@ -12,16 +12,16 @@ namespace alidade {
 
 struct BetOptions {
     std::vector<double> sizes{.003, .01, .03, .1, .3, 1};  ///< lambda: the stakes, each in (0, 1]
-    /// kappa: pairs at which both sides differ by less than this share of where they differ most are left out,
-    /// each in [0, 1). What a misspecification can explain there is not worth a stake.
+    /// kappa: pairs at which both sides differ by less than this share of where they differ most are left
+    /// out, each in [0, 1). What a misspecification can explain there is not worth a stake.
     std::vector<double> cuts{0, .4, .7};
     Index most_splits = 7;  ///< up to so many base models are split in every way; more, one against another
 };
 
 /// Bets that some base models are more right than the others: on the successors that the mean of the ones
 /// finds likelier than that of the others, with a stake that grows with how much the means differ. Fixed by
-/// the base models alone, so before any data [misspecification §2.1]. Splits into two parts, all of them, give
-/// smaller sets than pairs of base models do [docs/algorithms/misspecification.md, Measured].
+/// the base models alone, so before any data [misspecification §2.1]. Splits into two parts, all of them,
+/// give smaller sets than pairs of base models do [docs/algorithms/misspecification.md, Measured].
 class BetDesign {
 public:
     /// Throws InvalidArgument of general features, and of sizes and cuts out of range.
@@ -72,7 +72,8 @@ public:
         /// Of the gradient at any weights, relative to its largest element.
         double gradient_rounding = 0;
     };
-    /// h_b at weights (of the simplex), and its gradient, d numbers, all at least zero; none: it is not wanted.
+    /// h_b at weights (of the simplex), and its gradient, d numbers, all at least zero; none: it is not
+    /// wanted.
     Value value(Index bet, const Vector& weights, double zeta, double* gradient) const;
 
 private:

@@ -71,9 +71,9 @@ public:
     /// The sets that `also_within` added.
     const std::vector<ConfidenceSet>& further() const noexcept { return parts_->further; }
 
-    /// The members of this set that are in the hull of the vertices, all of which must be in the ball: ranges,
-    /// deviations and divergences are then those of the hull, exact [misspecification, Theorem 3]. Model,
-    /// estimate and radii stay. Throws InvalidArgument if the vertices are about other weights.
+    /// The members of this set that are in the hull of the vertices, all of which must be in the ball:
+    /// ranges, deviations and divergences are then those of the hull, exact [misspecification, Theorem 3].
+    /// Model, estimate and radii stay. Throws InvalidArgument if the vertices are about other weights.
     ConfidenceSet within(VertexSet vertices) const;
     /// The vertices that `within` added; null if there are none.
     const VertexSet* vertices() const noexcept { return parts_->vertices.get(); }

@@ -21,7 +21,8 @@ public:
     /// step, which no reward depends on, gets the centre of the parameters, or some member where features are
     /// general. `misspecification` in [0, 1) is how far, in total variation, a true transition law may be
     /// from the mixture's; the sets must allow for it (those of regression and of bets do if they are told,
-    /// those of likelihood cannot). `reach` is where it may lead then. Throws InvalidArgument unless all sets are about the weights of `features`.
+    /// those of likelihood cannot). `reach` is where it may lead then. Throws InvalidArgument unless all sets
+    /// are about the weights of `features`.
     LearnedMixture(const SharedFeatures& features, Index horizon, StartLaw start, bool homogeneous,
                    std::vector<ConfidenceSet> sets, double delta, double misspecification = 0,
                    Reach reach = Reach::anywhere);

@@ -18,8 +18,8 @@ struct HalfSpaces {
 };
 
 /// At least the largest direction . theta over the weights of the simplex in all half-spaces, by weak
-/// duality: max_i (f + sum_k mu_k a_k)_i - sum_k mu_k b_k for multipliers mu >= 0 that a simplex method found.
-/// Valid whatever they are, so the method is not trusted; minus infinity proves that there are no such
+/// duality: max_i (f + sum_k mu_k a_k)_i - sum_k mu_k b_k for multipliers mu >= 0 that a simplex method
+/// found. Valid whatever they are, so the method is not trusted; minus infinity proves that there are no such
 /// weights [misspecification, Theorem 3].
 double upper_by_duality(const HalfSpaces& spaces, std::span<const double> direction);
 

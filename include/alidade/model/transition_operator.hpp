@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/planning_passes.hpp"
 #include "alidade/model/tangent_space.hpp"
 #include "alidade/model/threads.hpp"
 #include "alidade/model/weight_ball.hpp"
@@ -100,6 +101,11 @@ public:
     virtual void bracket(std::span<const BallStep> together) const = 0;
     /// Widths by trying every vertex: the bits of Width::bracket, which tries one pair's.
     virtual void widths(const WidthStep& step) const = 0;
+    /// Planning by widths in the coordinates of so many sets, which must outlive it; its witnesses begin at
+    /// zero and stay with it from one policy to the next.
+    virtual std::unique_ptr<WidthPlanner> plan(const TangentFeatures& coordinates, Index sets) const = 0;
+    /// Planning by Fisher information in these coordinates, which must outlive it.
+    virtual std::unique_ptr<InformationPlanner> bonus(const TangentFeatures& coordinates) const = 0;
     /// The sum of numbers, in blocks of 4096 that are added in order.
     virtual double sum(std::span<const double> numbers) const = 0;
 };

@@ -65,9 +65,9 @@ struct LoadedRun {
 };
 
 struct LearnOptions {
-    Threads threads;          ///< results do not depend on them
-    bool replace = false;     ///< a run that is in the folder
-    std::string worker = {};  ///< who learns; kept with the episodes
+    Threads threads;            ///< results do not depend on them
+    bool replace = false;       ///< a run that is in the folder
+    std::string worker = {};    ///< who learns; kept with the episodes
     AssumedError assumed = {};  ///< of a new run: how far the truth may be off, where not as the problem says
 };
 
@@ -154,8 +154,8 @@ public:
 
     /// What the run knows, computed again from the stored evidence; of a run that was killed, from its last
     /// checkpoint. Nothing if nothing was stored yet. `assumed`: under other assumptions than the run's, of
-    /// sets that hold for any of them; throws InvalidArgument of others, and ModelContradiction where the data
-    /// refute them.
+    /// sets that hold for any of them; throws InvalidArgument of others, and ModelContradiction where the
+    /// data refute them.
     std::optional<LoadedRun> load(Threads threads = {}, const AssumedError& assumed = {}) const;
 
     /// Stores that the data contradict the model, unless a contradiction is stored already.

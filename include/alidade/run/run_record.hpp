@@ -29,7 +29,7 @@ struct RunOptions {
     std::uint64_t seed = 0;
     Schedule schedule;
     std::string system =
-        "simulated";  ///< what runs its experiments: the name in systems(), without parameters
+        "simulated";            ///< what runs its experiments: the name in systems(), without parameters
     AssumedError assumed = {};  ///< how far the truth may be off, where not as the problem says
 
     bool operator==(const RunOptions&) const = default;

@@ -227,8 +227,7 @@ double AdvantageState::off_mixture(Index pair, const std::vector<double>& value,
 }
 
 bool AdvantageState::nothing_follows(Index pair) const {
-    if (anywhere())
-        return std::ranges::all_of(step_.next.upper, [](double value) { return value == 0; });
+    if (anywhere()) return std::ranges::all_of(step_.next.upper, [](double value) { return value == 0; });
     return std::ranges::all_of(features_.targets(pair),
                                [&](std::int32_t target) { return step_.next.upper[at(target)] == 0; });
 }

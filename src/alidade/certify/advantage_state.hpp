@@ -64,9 +64,7 @@ private:
     /// span over what it may lead to; `everywhere` is that over all states.
     double off_mixture(Index pair, const std::vector<double>& value, double everywhere) const;
     /// Whether the truth may lead from a pair to any state.
-    bool anywhere() const {
-        return learned_.misspecification() > 0 && learned_.reach() == Reach::anywhere;
-    }
+    bool anywhere() const { return learned_.misspecification() > 0 && learned_.reach() == Reach::anywhere; }
     /// How much V^pi - V~ can vary over what the truth may lead to.
     double oscillation(Index pair) const;
     void average(Step h, State s);

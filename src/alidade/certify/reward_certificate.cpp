@@ -25,9 +25,9 @@ const LearnedModel& learned_of(const Knowledge& knowledge) {
     return *knowledge.learned;
 }
 
-/// What is certain of the mixture that the truth is near, and the rest of the way: both hold on the same event
-/// as the rest, so the better of both is taken. Without it the expansions of `advantage` would be lost, which
-/// are of one kernel [misspecification, Lemma 7].
+/// What is certain of the mixture that the truth is near, and the rest of the way: both hold on the same
+/// event as the rest, so the better of both is taken. Without it the expansions of `advantage` would be lost,
+/// which are of one kernel [misspecification, Lemma 7].
 void take_transfer(const LearnedMixture& learned, const DeviationTable& deviations, const Reward& reward,
                    const Policy& policy, Threads threads, detail::AdvantageBounds& losses) {
     const LearnedMixture mixtures = learned.exact();

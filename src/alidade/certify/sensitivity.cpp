@@ -16,8 +16,8 @@ namespace alidade {
 struct Sensitivity::Parts {
     Task task;
     SensitivityOptions options;
-    bool elsewhere = false;            // something led to where no base model does
-    std::vector<BetTable> tables;      // the bets are the same for every zeta
+    bool elsewhere = false;             // something led to where no base model does
+    std::vector<BetTable> tables;       // the bets are the same for every zeta
     std::vector<Vector> about, models;  // of every set: a fit, and what was handed over
     std::int64_t episodes = 0;
 };
@@ -36,8 +36,7 @@ Sensitivity::Sensitivity(const Task& task, const Counts& counts, const LearnedMi
             options.delta);
     auto parts = std::make_unique<Parts>(Parts{task, options, counts.any_elsewhere(), {}, {}, {}});
     parts->episodes = counts.episodes();
-    parts->tables =
-        bet_tables(*task.features, BetDesign(*task.features), counts, task.homogeneous);
+    parts->tables = bet_tables(*task.features, BetDesign(*task.features), counts, task.homogeneous);
     for (const detail::LikelihoodRows& rows :
          detail::likelihood_rows(*task.features, counts, task.homogeneous))
         parts->about.push_back(detail::maximise_likelihood(rows, {.barrier = 0.5, .steps = 60}).weights);
@@ -66,23 +65,20 @@ SensitivityPoint Sensitivity::at(double zeta, const RewardQuestion* question) co
         point.refuted = true;
         return point;
     }
-    const auto learned =
-        std::make_shared<const LearnedMixture>(task, std::move(sets), parts.options.delta);
+    const auto learned = std::make_shared<const LearnedMixture>(task, std::move(sets), parts.options.delta);
     const DeviationTable deviations = DeviationTable::of(*learned);
     Knowledge knowledge{learned, {}, parts.episodes};
     if (parts.options.reward_free) {
         // `ltv` takes as long as all others together, and is rarely the least where something may be off.
         knowledge.certificate = certify_reward_free(
-            *learned, deviations,
-            {.without = {"ltv"}, .contributions = 0, .threads = parts.options.threads});
+            *learned, deviations, {.without = {"ltv"}, .contributions = 0, .threads = parts.options.threads});
         point.reward_free = point.loss = knowledge.certificate.bound;
     }
     if (question == nullptr) return point;
     const RewardCertificate found =
         parts.options.reward_free
             ? certify_reward(knowledge, deviations, question->reward, question->policy, parts.options.threads)
-            : certify_reward(*learned, deviations, question->reward, question->policy,
-                             parts.options.threads);
+            : certify_reward(*learned, deviations, question->reward, question->policy, parts.options.threads);
     point.value = found.value;
     point.loss = found.loss_bound;
     return point;

@@ -53,13 +53,13 @@ std::vector<std::vector<double>> contrasts_of(Index d, Index most_splits) {
     return contrasts;
 }
 
-void check_numbers(const std::vector<double>& numbers, double least, bool least_too, double most, bool most_too,
-           const char* name) {
+void check_numbers(const std::vector<double>& numbers, double least, bool least_too, double most,
+                   bool most_too, const char* name) {
     expects(!numbers.empty(), "bets have no {}", name);
     for (const double x : numbers)
         expects((least_too ? x >= least : x > least) && (most_too ? x <= most : x < most),
-                "a {} of bets is {}; must be {} {} and {} {}", name, x, least_too ? "at least" : "above", least,
-                most_too ? "at most" : "below", most);
+                "a {} of bets is {}; must be {} {} and {} {}", name, x, least_too ? "at least" : "above",
+                least, most_too ? "at most" : "below", most);
 }
 
 /// lambda at a pair whose models differ by `stake` of the largest difference.
@@ -138,8 +138,8 @@ BetTable::BetTable(const FeatureMap& features, const BetDesign& design, std::spa
     for (std::size_t q = 0; q < sides.size(); ++q)
         for (const double size : design.options().sizes)
             for (const double cut : design.options().cuts) {
-                Bet bet{static_cast<Index>(q), std::ssize(bets_) % cuts_ + static_cast<Index>(q) * cuts_, size,
-                        cut, 0};
+                Bet bet{static_cast<Index>(q), std::ssize(bets_) % cuts_ + static_cast<Index>(q) * cuts_,
+                        size, cut, 0};
                 for (std::size_t k = 0; k < rows_[q].visits.size(); ++k)
                     bet.lost += rows_[q].hits[k] * std::log1p(stake_of(size, cut, rows_[q].stakes[k]));
                 bets_.push_back(bet);
@@ -211,8 +211,9 @@ public:
         return (value + allowance_) / -slope * length;
     }
 
-    /// Moves the tangent to near the boundary of {h_b >= -allowance}, along the line from `about` on which h_b
-    /// falls fastest: Newton's method for a concave function of one variable. It is valid wherever it stops.
+    /// Moves the tangent to near the boundary of {h_b >= -allowance}, along the line from `about` on which
+    /// h_b falls fastest: Newton's method for a concave function of one variable. It is valid wherever it
+    /// stops.
     void refine(Index bet) {
         constexpr int steps = 2;
         put(bet, about_);
@@ -263,14 +264,15 @@ private:
 }  // namespace
 
 HalfSpaces bet_half_spaces(const BetTable& table, double zeta, double allowance, const Vector& about) {
-    // Of the sizes of a bet, whose half-spaces are nearly parallel, those that matter are worth a second look.
+    // Of the sizes of a bet, whose half-spaces are nearly parallel, those that matter are worth a second
+    // look.
     constexpr double near = 1.3;
     expects(about.size() == table.features() && about.minCoeff() >= 0,
             "bets are looked at about weights of the simplex");
     expects(zeta >= 0 && zeta < 1, "misspecification is {}; must be at least 0 and less than 1", zeta);
     Tangents tangents(table, zeta, allowance, about);
-    std::vector<double> distances(at(table.bets())), nearest(at(table.kinds()),
-                                                             std::numeric_limits<double>::infinity());
+    std::vector<double> distances(at(table.bets())),
+        nearest(at(table.kinds()), std::numeric_limits<double>::infinity());
     for (Index bet = 0; bet < table.bets(); ++bet) {
         distances[at(bet)] = tangents.place(bet);
         double& least = nearest[at(table.kind(bet))];

@@ -154,7 +154,8 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
 
 std::string likelihood_refusal(const Task& task) {
     if (!(task.misspecification >= 0 && task.misspecification < 1))
-        return fmt::format("misspecification is {}; must be at least 0 and less than 1", task.misspecification);
+        return fmt::format("misspecification is {}; must be at least 0 and less than 1",
+                           task.misspecification);
     if (task.misspecification != 0 && task.features->kind() != FeatureKind::base_models)
         return fmt::format(
             "problem has a misspecification of {}; without base models the likelihood route needs an exact "

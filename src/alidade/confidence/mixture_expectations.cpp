@@ -43,8 +43,7 @@ public:
             const Interval reached =
                 learned_.reach() == Reach::support ? extremes_of_row(pair, value) : extremes;
             const double off = learned_.misspecification() * (reached.upper - reached.lower);
-            range = {std::max(reached.lower, range.lower - off),
-                     std::min(reached.upper, range.upper + off)};
+            range = {std::max(reached.lower, range.lower - off), std::min(reached.upper, range.upper + off)};
         }
         return range;
     }

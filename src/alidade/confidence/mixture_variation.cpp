@@ -132,7 +132,8 @@ void variations_of_vertices(const FeatureMap& features, const VertexSet& vertice
                 for (Index k = 0; k < r; ++k) sums[at(k)] += std::abs(laws[at(k)] - law);
             }
             const double most = 0.5 * *std::ranges::max_element(sums);
-            values[at(pair)] = most > 0 || differ(features, pair) ? std::min(1.0, most + vertices.slack()) : 0;
+            values[at(pair)] =
+                most > 0 || differ(features, pair) ? std::min(1.0, most + vertices.slack()) : 0;
         }
     });
 }

@@ -76,7 +76,8 @@ std::optional<Cut> prepared_cut(const HalfSpaces& spaces, Index k) {
     }
     cut.normal = (cut.normal.array() - middle) / size;
     constexpr double golden = 0.6180339887498949;
-    const double fraction = static_cast<double>(k + 1) * golden - std::floor(static_cast<double>(k + 1) * golden);
+    const double fraction =
+        static_cast<double>(k + 1) * golden - std::floor(static_cast<double>(k + 1) * golden);
     cut.offset = needed / size - cut_rounding(spaces.features()) * (2 + fraction);
     cut.share = 0.5 * (cut.offset + 1);
     if (!(cut.share > 0)) return std::nullopt;
@@ -236,8 +237,7 @@ double VertexSet::depth(const Vector& weights) const {
         const double inside = spaces_.normals.row(k).dot(centre_) - spaces_.offsets[k];
         const double moved = spaces_.normals.row(k).dot(centre_ - weights);
         if (moved <= 0) continue;
-        deepest = std::max(deepest,
-                           inside > 0 ? moved / inside : std::numeric_limits<double>::infinity());
+        deepest = std::max(deepest, inside > 0 ? moved / inside : std::numeric_limits<double>::infinity());
     }
     return deepest;
 }

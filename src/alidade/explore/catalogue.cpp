@@ -34,9 +34,9 @@ std::unique_ptr<Behaviour> make_fisher(const BehaviourSetting& setting,
     const std::string& bonus = arguments.text("bonus");
     if (bonus == "none") return std::make_unique<detail::UniformBehaviour>(setting, source);
     return std::make_unique<detail::FisherBehaviour>(setting, source_as<detail::LikelihoodSource>(source),
-                                                     bonus == "gain"       ? detail::FisherBonus::gain
-                                                     : bonus == "leverage" ? detail::FisherBonus::leverage
-                                                                           : detail::FisherBonus::sqrt);
+                                                     bonus == "gain"       ? FisherBonus::gain
+                                                     : bonus == "leverage" ? FisherBonus::leverage
+                                                                           : FisherBonus::sqrt);
 }
 
 std::unique_ptr<Behaviour> make_optimistic(const BehaviourSetting& setting,

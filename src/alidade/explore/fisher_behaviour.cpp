@@ -4,19 +4,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "../model/sweep.hpp"
+#include "../model/parallel.hpp"
 #include "../theory/radii.hpp"
 #include "alidade/random/samplers.hpp"
-#include "fisher_pass.hpp"
 
 namespace alidade::detail {
-
-namespace {
-
-/// A pair takes a good part of a microsecond.
-constexpr Index fisher_pairs_a_chunk = 128;
-
-}  // namespace
 
 FisherBehaviour::FisherBehaviour(const BehaviourSetting& setting, std::shared_ptr<LikelihoodSource> source,
                                  FisherBonus bonus)
@@ -24,9 +16,7 @@ FisherBehaviour::FisherBehaviour(const BehaviourSetting& setting, std::shared_pt
       setting_(setting),
       bonus_(bonus),
       source_(std::move(source)),
-      pass_(std::make_unique<FisherPass>(*setting_.task.features, source_->tangent())) {}
-
-FisherBehaviour::~FisherBehaviour() = default;
+      planner_(local_operator(*setting_.task.features, setting_.threads)->bonus(source_->tangent())) {}
 
 // Greedy for the bonuses under the smoothed model. I(s,a) in the metric of J, the information gathered so
 // far, says what a visit would add; no regression on values, weighted or not, knows more than the likelihood
@@ -48,32 +38,26 @@ Policy FisherBehaviour::choose() {
     const Step last_learned = shape().horizon - 2;
     std::vector<std::int32_t> actions(at(shape().horizon * states), 0);
     std::vector<double> values(actions.size(), 0.0), bonus(at(shape().pairs())), worth(at(shape().pairs()));
-    const auto plan = [&](std::vector<double>& scratch, Step h, State first, State last) {
+    for (Step h = last_learned; h >= 0; --h) {
         const std::size_t set = homogeneous ? 0 : at(h);
-        const Vector& weights = source_->smoothed()[set];
         const auto range = static_cast<double>(shape().steps_after(h));
-        const FisherPass::Chunk chunk{shape().pair(first, 0), shape().pair(last, 0)};
-        // Pooled steps share metric and model, and so their bonuses.
-        const std::span next(values.data() + (h + 1) * states, at(states));
         // `sqrt` is a total variation, which costs the range of what follows; the others are information, not
-        // reward.
-        const double scale = clipped ? range : 1.0;
-        if (h == last_learned || !homogeneous)
-            pass_->bonuses_and_backup({&weights, &factors[set], bonus_, allowance}, scale, next, chunk,
-                                      scratch, bonus, worth);
-        else
-            pass_->backup(weights, scale, bonus, next, chunk, scratch, worth);
-        for (State s = first; s < last; ++s) {
-            const Action chosen = choose(worth.data() + shape().pair(s, 0), h, s);
-            // Nothing is clipped but the value that is passed on, which no error can exceed.
-            const double best = worth[at(shape().pair(s, chosen))];
-            actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
-            values[at(h * states + s)] = clipped ? std::min(range, best) : best;
-        }
-    };
-    const Sweep sweep(shape(), setting_.threads, fisher_pairs_a_chunk);
-    sweep.backwards(
-        last_learned, [this] { return pass_->scratch(); }, plan);
+        // reward. Pooled steps share metric and model, and so their bonuses.
+        planner_->run({.known = {&source_->smoothed()[set], &factors[set], bonus_, allowance},
+                       .scale = clipped ? range : 1.0,
+                       .next = std::span(values).subspan(at((h + 1) * states), at(states)),
+                       .bonus_known = homogeneous && h < last_learned},
+                      bonus, worth);
+        in_chunks(states, states_a_chunk(), setting_.threads, [&](State first, State last) {
+            for (State s = first; s < last; ++s) {
+                const Action chosen = choose(worth.data() + shape().pair(s, 0), h, s);
+                // Nothing is clipped but the value that is passed on, which no error can exceed.
+                const double best = worth[at(shape().pair(s, chosen))];
+                actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
+                values[at(h * states + s)] = clipped ? std::min(range, best) : best;
+            }
+        });
+    }
     return Policy::deterministic(shape(), std::move(actions));
 }
 

@@ -2,13 +2,11 @@
 
 #include <memory>
 
+#include "alidade/model/transition_operator.hpp"
 #include "behaviour.hpp"
-#include "fisher_bonus.hpp"
 #include "likelihood_source.hpp"
 
 namespace alidade::detail {
-
-class FisherPass;
 
 /// Exploration by Fisher information: greedy for a bonus under the smoothed maximum-likelihood model
 /// [likelihood §5].
@@ -16,7 +14,6 @@ class FisherBehaviour final : public Behaviour {
 public:
     FisherBehaviour(const BehaviourSetting& setting, std::shared_ptr<LikelihoodSource> source,
                     FisherBonus bonus = FisherBonus::sqrt);
-    ~FisherBehaviour() override;
     SetSource* source() const noexcept override { return source_.get(); }
 
 private:
@@ -27,7 +24,7 @@ private:
     BehaviourSetting setting_;
     FisherBonus bonus_;
     std::shared_ptr<LikelihoodSource> source_;
-    std::unique_ptr<FisherPass> pass_;
+    std::unique_ptr<InformationPlanner> planner_;
 };
 
 }  // namespace alidade::detail

@@ -106,7 +106,8 @@ Knowledge LikelihoodSource::knowledge() const {
 
 namespace {
 
-/// Sets where the truth may be off its mixture. The fit is where they are looked for: it need not be a member.
+/// Sets where the truth may be off its mixture. The fit is where they are looked for: it need not be a
+/// member.
 std::vector<ConfidenceSet> sets_by_bets(const Task& task, const Counts& counts, double delta,
                                         std::span<const Vector> starts) {
     const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
@@ -116,8 +117,8 @@ std::vector<ConfidenceSet> sets_by_bets(const Task& task, const Counts& counts, 
                             ? starts[k]
                             : maximise_likelihood(rows[k], {.barrier = pseudo_count, .steps = 60}).weights);
     const BetDesign design(*task.features);
-    return bet_sets(bet_tables(*task.features, design, counts, task.homogeneous), task.misspecification, delta,
-                    about);
+    return bet_sets(bet_tables(*task.features, design, counts, task.homogeneous), task.misspecification,
+                    delta, about);
 }
 
 }  // namespace

@@ -2,17 +2,10 @@
 
 #include <algorithm>
 
-#include "../model/sweep.hpp"
+#include "../model/parallel.hpp"
 #include "tied_action.hpp"
 
 namespace alidade::detail {
-
-namespace {
-
-/// A pair takes a tenth of a microsecond.
-constexpr Index pairs_a_part = 256;
-
-}  // namespace
 
 OptimisticBehaviour::OptimisticBehaviour(const BehaviourSetting& setting,
                                          std::shared_ptr<RegressionSource> source, Ties ties)
@@ -34,26 +27,25 @@ Policy OptimisticBehaviour::choose() {
     const Index states = shape().states;
     std::vector<std::int32_t> actions(at(shape().horizon * states), 0);
     std::vector<double> errors(actions.size(), 0.0), worth(at(shape().pairs()));
-    const auto plan = [&](NoScratch, Step h, State first, State last) {
+    for (Step h = shape().horizon - 2; h >= 0; --h) {
         const RegressionSet& solved = source_->set(h);
         const double range = regression.range(h);
         // One bonus under the projected model is enough [oracle §0.4]; the paper has two, the exploration
         // reward and the bonus of optimism.
         const double scale = range * (paper ? 2 * solved.radius : solved.refined);
         const std::span<const double> next(errors.data() + (h + 1) * states, at(states));
-        source_->back_up({h, paper ? &solved.estimate : &solved.weights, scale, next},
-                         {shape().pair(first, 0), shape().pair(last, 0)}, worth);
-        for (State s = first; s < last; ++s) {
-            const double* value = worth.data() + shape().pair(s, 0);
-            const Action chosen = choose(value, h, s);
-            actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
-            // Clipped only now that the choice is made: no value exceeds the range, and none is negative
-            // [theory §2, erratum 17].
-            errors[at(h * states + s)] = std::clamp(value[chosen], 0.0, range);
-        }
-    };
-    const Sweep sweep(shape(), threads_, pairs_a_part);
-    sweep.backwards(shape().horizon - 2, no_scratch, plan);
+        source_->back_up({h, paper ? &solved.estimate : &solved.weights, scale, next}, worth);
+        in_chunks(states, states_a_chunk(), threads_, [&](State first, State last) {
+            for (State s = first; s < last; ++s) {
+                const double* value = worth.data() + shape().pair(s, 0);
+                const Action chosen = choose(value, h, s);
+                actions[at(h * states + s)] = static_cast<std::int32_t>(chosen);
+                // Clipped only now that the choice is made: no value exceeds the range, and none is
+                // negative [theory §2, erratum 17].
+                errors[at(h * states + s)] = std::clamp(value[chosen], 0.0, range);
+            }
+        });
+    }
     return Policy::deterministic(shape(), std::move(actions));
 }
 

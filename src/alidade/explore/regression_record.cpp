@@ -3,7 +3,6 @@
 
 #include "alidade/error.hpp"
 #include "handed_over.hpp"
-#include "planning_pass.hpp"
 #include "record_field.hpp"
 #include "regression_source.hpp"
 
@@ -55,7 +54,7 @@ Snapshot RegressionSource::memory() const {
     Snapshot record = evidence();
     record.integers["refreshed"] = {thorough_at_, due_ ? 1 : 0};
     record.numbers["log_det"] = log_det_;
-    record.bytes["witness"] = pass_ ? pass_->witnesses() : widths_.witness;
+    record.bytes["witness"] = planner_ ? planner_->witnesses() : widths_.witness;
     return record;
 }
 
@@ -67,7 +66,7 @@ void RegressionSource::restore(const Snapshot& memory) {
     due_ = refreshed[1] != 0;
     log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
     // The V that the batch in hand is to be regressed on: with others a resumed run would differ.
-    pass().take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
+    planner().take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
     sets_.clear();
     widths_current_ = false;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "alidade/error.hpp"
-#include "planning_pass.hpp"
 #include "value_rows.hpp"
 
 namespace alidade::detail {
@@ -39,10 +38,11 @@ RegressionSource::RegressionSource(SourceSetting setting, RegressionSourceOption
 
 RegressionSource::~RegressionSource() = default;
 
-PlanningPass& RegressionSource::pass() {
-    if (!pass_)
-        pass_ = std::make_unique<PlanningPass>(*setting_.task.features, regression_.features(), widths_.sets);
-    return *pass_;
+WidthPlanner& RegressionSource::planner() {
+    if (!planner_)
+        planner_ = local_operator(*setting_.task.features, setting_.threads)
+                       ->plan(regression_.features(), widths_.sets);
+    return *planner_;
 }
 
 bool RegressionSource::keeps_best() const {
@@ -67,14 +67,14 @@ void RegressionSource::solve() {
     // Estimate, radius and projection of every set, from sums of x x' and x y alone
     // [docs/algorithms/hoeffding.md, Theorem 1].
     sets_ = regression_.solve(statistics_);
-    pass();
+    planner();
     // V near argmax |psi_V| of every pair, fixed from here to the next refresh: the one target that each
     // transition will have [paper, Alg. 1 line 8; theory §3i].
     const bool thorough = thorough_due();
     if (thorough) {
-        widths_.witness = pass().witnesses();
+        widths_.witness = planner().witnesses();
         bracket({.method = options_.width}, sets_, widths_);
-        pass().take_witnesses(widths_.witness);
+        planner().take_witnesses(widths_.witness);
         thorough_at_ = episodes_;
     }
     widths_current_ = thorough;
@@ -86,10 +86,10 @@ void RegressionSource::solve() {
     due_ = false;
 }
 
-void RegressionSource::back_up(const Backup& backup, const Pairs& pairs, std::span<double> values) {
-    pass_->run_part({set_index(backup.h), &set(backup.h).inverse_factor, backup.weights, backup.scale,
-                     backup.next, ascents_},
-                    values, {pairs.first, pairs.last});
+void RegressionSource::back_up(const Backup& backup, std::span<double> values) {
+    planner_->run({set_index(backup.h), &set(backup.h).inverse_factor, backup.weights, backup.scale,
+                   backup.next, ascents_},
+                  values);
 }
 
 void RegressionSource::refresh() {
@@ -99,15 +99,14 @@ void RegressionSource::refresh() {
     const std::vector<double> nothing(at(shape_.states), 0.0);
     std::vector<double> values(at(shape_.pairs()));
     for (Step h = shape_.horizon - 2; h >= 0; --h)
-        pass().run({set_index(h), &set(h).inverse_factor, &set(h).weights, 0, nothing, ascents_}, values,
-                   {.threads = setting_.threads});
+        planner().run({set_index(h), &set(h).inverse_factor, &set(h).weights, 0, nothing, ascents_}, values);
 }
 
 void RegressionSource::absorb(const Counts& batch) {
     expects(batch.shape() == shape_, "counts have another shape than the problem");
     // A V that was chosen with the help of a transition must not be regressed on it [theory §3i].
     expects(thorough_at_ >= 0, "counts taken up before what is regressed on was fixed");
-    const PlanningPass& frozen = pass();
+    const WidthPlanner& frozen = planner();
     visit_value_rows(
         setting_.task, regression_.features(), batch,
         [&](const RowPlace& place, Index successor) {

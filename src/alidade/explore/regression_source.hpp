@@ -10,11 +10,10 @@
 #include "alidade/confidence/width_table.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/model/threads.hpp"
+#include "alidade/model/transition_operator.hpp"
 #include "set_source.hpp"
 
 namespace alidade::detail {
-
-class PlanningPass;
 
 struct RegressionSourceOptions {
     RegressionConstants constants;
@@ -68,18 +67,13 @@ public:
         double scale = 0;                 ///< of the width: radius times range
         std::span<const double> next;     ///< S numbers: the value at the next step
     };
-    /// Pairs first .. last-1, `first` a multiple of eight.
-    struct Pairs {
-        Index first = 0, last = 0;
-    };
-    /// values[pair] = scale * width + E[next(s')], following the maximisers of the widths on the way. Parts
-    /// that have no pair in common may be done at once.
-    void back_up(const Backup& backup, const Pairs& pairs, std::span<double> values);
+    /// values[pair] = scale * width + E[next(s')], following the maximisers of the widths on the way.
+    void back_up(const Backup& backup, std::span<double> values);
 
 private:
     Index set_index(Step h) const noexcept { return setting_.task.homogeneous ? 0 : h; }
     bool thorough_due() const;
-    PlanningPass& pass();
+    WidthPlanner& planner();
     void bracket(const WidthOptions& effort, std::span<const RegressionSet> sets, WidthTable& widths) const;
     bool determinant_doubled() const;
 
@@ -92,11 +86,11 @@ private:
 
     // As of the last refresh:
     std::vector<RegressionSet> sets_;
-    WidthTable widths_;                   // of the last thorough pass
-    std::unique_ptr<PlanningPass> pass_;  // holds the frozen witnesses V; made when it is needed
-    std::vector<double> log_det_;         // of every set
-    std::int64_t thorough_at_ = -1;       // episodes at the last thorough pass over the widths
-    int ascents_ = 0;                     // how often witnesses may move in the next backup
+    WidthTable widths_;                      // of the last thorough pass
+    std::unique_ptr<WidthPlanner> planner_;  // holds the frozen witnesses V; made when it is needed
+    std::vector<double> log_det_;            // of every set
+    std::int64_t thorough_at_ = -1;          // episodes at the last thorough pass over the widths
+    int ascents_ = 0;                        // how often witnesses may move in the next backup
     bool due_ = true;
     bool widths_current_ = false;  // widths_ are those of statistics_
 };

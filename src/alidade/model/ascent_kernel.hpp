@@ -21,9 +21,8 @@ struct AscentStep {
     /// Whether what is added to all features of a successor does not count (coordinates of base models). Then
     /// differences from the first are taken, and base models that agree carry exactly no information.
     bool centred = false;
-    const double* next = nullptr;  ///< one a state: the value at the next step
-    double scale = 0;              ///< of the width: radius times range
-    int ascents = 0;               ///< how often the witness may move before the width is taken
+    double scale = 0;  ///< of the width: radius times range
+    int ascents = 0;   ///< how often the witness may move before the width is taken
 };
 
 /// phi_V of the witness and phi_next, `count` elements from `first` on, in one reading of the features. With
@@ -59,6 +58,27 @@ ALIDADE_INLINE void sum_features_of(const Tile& tile, Index lane, Index d, const
         sum_both<1, next_too>(tile, lane, d, first, witness, value, of_witness, of_next);
 }
 
+/// `count` sums over the rows of a table, total[c] = sum_i table(i, first + c) x[i], in registers.
+template <std::size_t count, class Number>
+ALIDADE_INLINE void sum_products(const double* table, Index across, Index along, Index rows, const Number* x,
+                                 Number* sums) {
+    Number total[count] = {};
+    for (Index i = 0; i < rows; ++i)
+        for (std::size_t c = 0; c < count; ++c)
+            total[c] += table[i * along + static_cast<Index>(c) * across] * x[i];
+    for (std::size_t c = 0; c < count; ++c) sums[c] = total[c];
+}
+
+/// `columns` of them: entries of a column are `along` apart, columns `across`.
+template <class Number>
+ALIDADE_INLINE void multiply_table(const double* table, Index across, Index along, Index rows, Index columns,
+                                   const Number* x, Number* sums) {
+    Index c = 0;
+    for (; c + 5 <= columns; c += 5) sum_products<5>(table + c * across, across, along, rows, x, sums + c);
+    for (; c + 2 <= columns; c += 2) sum_products<2>(table + c * across, across, along, rows, x, sums + c);
+    for (; c < columns; ++c) sum_products<1>(table + c * across, across, along, rows, x, sums + c);
+}
+
 /// |psi_V|^2 in the metric, from phi_V; `image` gets psi_V there.
 template <class Number>
 ALIDADE_INLINE Number square_in_metric(const AscentStep& step, Number* phi_value, Number* image) {
@@ -67,9 +87,8 @@ ALIDADE_INLINE Number square_in_metric(const AscentStep& step, Number* phi_value
         const Number first = phi_value[0];
         for (Index i = 0; i < d; ++i) phi_value[i] -= first;
     }
-    for (Index k = 0; k < p; ++k) image[k] = Number{};
-    for (Index i = step.centred ? 1 : 0; i < d; ++i)
-        for (Index k = 0; k < p; ++k) image[k] += step.root[i * p + k] * phi_value[i];
+    const Index begin = step.centred ? 1 : 0;
+    multiply_table(step.root + begin * p, 1, p, d - begin, p, phi_value + begin, image);
     Number square{};
     for (Index k = 0; k < p; ++k) square += image[k] * image[k];
     return square;
@@ -84,10 +103,7 @@ ALIDADE_INLINE bool move_witness(const AscentStep& step, const Tile& tile, Index
                                  Number* slope, double* witness) {
     const Index d = step.features, p = step.dimension, begin = step.centred ? 1 : 0;
     const Number zero{}, one = all_lanes<Number>(1);
-    for (Index i = begin; i < d; ++i) {
-        slope[i] = Number{};
-        for (Index k = 0; k < p; ++k) slope[i] += step.root[i * p + k] * image[k];
-    }
+    multiply_table(step.root + begin * p, p, 1, p, d - begin, image, slope + begin);
     Number moved{};
     for (Index j = 0; j < tile.successors; ++j) {
         const double* const phi = tile.phi + j * d * lanes + lane;
@@ -103,20 +119,17 @@ ALIDADE_INLINE bool move_witness(const AscentStep& step, const Tile& tile, Index
 
 /// Ascent of the widths of eight pairs from their witnesses, and the optimistic backup.
 struct AscentKernel {
-    static Index scratch(Index successors, Index features, Index dimension) {
-        return (successors + 3 * features + dimension) * lanes;
-    }
+    static Index scratch(Index features, Index dimension) { return (3 * features + dimension) * lanes; }
 
-    /// `witness`, [successor][lane], zeros and ones, is moved; values[lane] = scale width + E[next(s')].
+    /// `witness`, [successor][lane], zeros and ones, is moved, and `moved` told so; values[lane] = scale
+    /// width
+    /// + E[next(s')], with `value`, [successor][lane], being next(s').
     template <class Number>
-    ALIDADE_INLINE static void run(const AscentStep& step, const Tile& tile, double* witness, double* scratch,
-                                   double* values) {
-        const Index d = step.features, m = tile.successors;
-        double* const value = scratch;
-        auto* const phi_value = reinterpret_cast<Number*>(scratch + m * lanes);
+    ALIDADE_INLINE static void run(const AscentStep& step, const Tile& tile, const double* value,
+                                   double* witness, double* scratch, double* values, bool* moved) {
+        const Index d = step.features;
+        auto* const phi_value = reinterpret_cast<Number*>(scratch);
         Number *const phi_next = phi_value + d, *const slope = phi_next + d, *const image = slope + d;
-        // Gathered one by one first: a vector read right after its parts were written would wait for them.
-        for (Index slot = 0; slot < m * lanes; ++slot) value[slot] = step.next[tile.target[slot]];
         const Number zero{};
         for (Index l = 0; l < lanes; l += width_of<Number>) {
             sum_features_of<true>(tile, l, d, witness, value, phi_value, phi_next);
@@ -127,6 +140,7 @@ struct AscentKernel {
             Number square = square_in_metric(step, phi_value, image);
             for (int ascent = 0; ascent < step.ascents; ++ascent) {
                 if (!move_witness(step, tile, l, image, slope, witness)) break;
+                *moved = true;
                 sum_features_of<false>(tile, l, d, witness, value, phi_value, phi_next);
                 square = square_in_metric(step, phi_value, image);
             }

@@ -14,7 +14,6 @@ struct CoordinateStep {
     Index dimension = 0;
     const double* inverse = nullptr;      ///< p x p: of the metric
     const double* coordinates = nullptr;  ///< p numbers: of the weights whose expectation is taken
-    const double* next = nullptr;         ///< one a state: the value at the next step
     double scale = 0;                     ///< of the width: radius times range
     int ascents = 0;                      ///< how often the witness may move before the width is taken
 };
@@ -104,7 +103,8 @@ ALIDADE_INLINE Number expectation_in(const CoordinateLanes& block, const Coordin
 /// Some lanes: the square of the width, and the expectation of `next`, which is given for every successor.
 template <class Number>
 ALIDADE_INLINE void pass_over_lanes(const CoordinateLanes& block, const CoordinateStep& shared,
-                                    const double* next, Number* scratch, double* squares, double* expected) {
+                                    const double* next, Number* scratch, double* squares, double* expected,
+                                    bool* moved) {
     // From the witness of the last policy: metrics change little, and a few steps are enough for it to follow
     // [oracle §C.2].
     Number *sum = scratch, *slope = scratch + shared.dimension;
@@ -112,6 +112,7 @@ ALIDADE_INLINE void pass_over_lanes(const CoordinateLanes& block, const Coordina
     for (int step = 0; step < shared.ascents; ++step) {
         // Most witnesses stay most of the time; lanes that all do are done.
         if (!move_witness_of(block, shared.dimension, slope)) break;
+        *moved = true;
         square = slope_of<false>(block, shared, sum, slope);
     }
     set_number(squares, 0, square);
@@ -121,19 +122,16 @@ ALIDADE_INLINE void pass_over_lanes(const CoordinateLanes& block, const Coordina
 /// Ascent of the widths of eight pairs from their witnesses, and the optimistic backup: as AscentKernel does
 /// it, from tiles that have coordinates.
 struct CoordinateKernel {
-    static Index scratch(Index successors, Index dimension) { return (2 * dimension + successors) * lanes; }
+    static Index scratch(Index dimension) { return 2 * dimension * lanes; }
 
     template <class Number>
-    ALIDADE_INLINE static void run(const CoordinateStep& shared, const Tile& tile, double* witness,
-                                   double* scratch, double* values) {
+    ALIDADE_INLINE static void run(const CoordinateStep& shared, const Tile& tile, const double* next,
+                                   double* witness, double* scratch, double* values, bool* moved) {
         double squares[lanes], expected[lanes];
-        double* const next = scratch + 2 * shared.dimension * lanes;
-        // Gathered one by one first: a vector read right after its parts were written would wait for them.
-        for (Index slot = 0; slot < tile.successors * lanes; ++slot)
-            next[slot] = shared.next[tile.target[slot]];
         for (Index l = 0; l < lanes; l += width_of<Number>)
             pass_over_lanes<Number>({tile.psi + l, tile.centre + l, witness + l, tile.successors}, shared,
-                                    next + l, reinterpret_cast<Number*>(scratch), squares + l, expected + l);
+                                    next + l, reinterpret_cast<Number*>(scratch), squares + l, expected + l,
+                                    moved);
         for (Index l = 0; l < lanes; ++l) {
             // Rounding may leave a tiny negative square where nothing can move.
             const double positive = squares[l] > 0 ? squares[l] : 0.0;

@@ -15,6 +15,8 @@ constexpr double negligible_mass = 1e-15;
 struct ErrorBlock {
     Tile tile;
     Index features = 0;
+    const double* next = nullptr;         ///< [vector][successor][lane]: values of successors
+    const Index* vector = nullptr;        ///< [step]: which of the vectors is the step's
     const double* deviations = nullptr;   ///< [step][lane]
     const double* divergences = nullptr;  ///< [step][lane]
     double* values = nullptr;             ///< [step][lane]: written
@@ -101,33 +103,25 @@ ALIDADE_INLINE Number error_of(const ErrorStep& step, const ErrorLanes<Number>& 
 
 /// One step of several recursions at eight pairs.
 struct ErrorKernel {
-    /// Numbers of scratch memory: values, laws, a direction and its dual.
-    static Index scratch(Index successors, Index features) { return (2 * successors + 2 * features) * lanes; }
+    /// Numbers of scratch memory: laws, a direction and its dual.
+    static Index scratch(Index successors, Index features) { return (successors + 2 * features) * lanes; }
 
     template <class Number>
     ALIDADE_INLINE static void run(const ErrorBlock& block, const double* weights,
                                    std::span<const ErrorStep> together, double* scratch) {
         const Index m = block.tile.successors, d = block.features;
-        double* const value = scratch;
-        Number* const law = reinterpret_cast<Number*>(value + m * lanes);
-        Number* const direction = reinterpret_cast<Number*>(value + 2 * m * lanes);
+        Number* const law = reinterpret_cast<Number*>(scratch);
+        Number* const direction = reinterpret_cast<Number*>(scratch + m * lanes);
         for (Index l = 0; l < lanes; l += width_of<Number>) {
             const Rows rows{block.tile.phi + l, m, d};
             laws_of(rows, weights, law);
-            const double* gathered = nullptr;
             for (std::size_t k = 0; k < together.size(); ++k) {
                 const ErrorStep& step = together[k];
-                const double* const next = step.next.data();
-                // One by one first: a vector read right after its parts were written would wait for them.
-                if (next != gathered)
-                    for (Index j = 0; j < m; ++j)
-                        for (Index w = 0; w < width_of<Number>; ++w)
-                            value[j * lanes + l + w] = next[block.tile.target[j * lanes + l + w]];
-                gathered = next;
+                const double* const value = block.next + block.vector[k] * m * lanes + l;
                 const auto place = static_cast<Index>(k);
                 Number strange{};
                 const Number error = error_of<Number>(step,
-                                                      {rows, law, value + l, direction, direction + d,
+                                                      {rows, law, value, direction, direction + d,
                                                        number_at<Number>(block.deviations + l, place),
                                                        number_at<Number>(block.divergences + l, place)},
                                                       strange);

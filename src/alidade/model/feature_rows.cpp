@@ -6,6 +6,7 @@
 #include "alidade/error.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/model/shape.hpp"
+#include "large_pages.hpp"
 #include "normalise.hpp"
 #include "parallel.hpp"
 #include "row_block.hpp"
@@ -135,6 +136,7 @@ FeatureMap FeatureMap::from_rows(const RowSource& source, Threads threads) {
             d, source.states, source.actions, most, numbers, most_numbers);
     RowStore store{std::make_shared_for_overwrite<double[]>(at(pairs * most * d)),
                    std::vector<std::int32_t>(at(pairs * most)), std::vector<std::int32_t>(at(pairs))};
+    detail::prefer_large_pages(store.values.get(), at(pairs * most * d) * sizeof(double));
     // Rows lie where they would if all had the most successors, so that threads need not wait for each other.
     detail::in_chunks(pairs, std::max<Index>(4096, pairs / 64), threads, [&](Index first, Index last) {
         const RowSource::Row make_row = source.make();

@@ -29,6 +29,10 @@ struct LaneBlocks {
     }
 
     Index slots() const noexcept { return start.back(); }
+    /// Of the pair of a block that has most.
+    Index successors(Index block) const noexcept {
+        return start[static_cast<std::size_t>(block + 1)] - start[static_cast<std::size_t>(block)];
+    }
     /// The slot of a pair's successor; its lane is pair % lanes.
     Index slot(Index pair, Index successor) const noexcept {
         return start[static_cast<std::size_t>(pair / lanes)] + successor;

@@ -1,6 +1,7 @@
 #include "lane_tiles.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "kept_size.hpp"
@@ -104,6 +105,18 @@ private:
     }
 #endif
 };
+
+/// Calls for what is read next, so that it comes while there is other work: eight pairs read in turns are
+/// eight places, and a machine does not foresee that they are one stream. Into the second cache: the first
+/// holds no more than the block that is worked on.
+void call_for(const double* from, Index count) {
+#if ALIDADE_LANES
+    constexpr Index line = 8;
+    for (Index i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
+#else
+    (void)from, (void)count;
+#endif
+}
 using TransposeByLanes = ByLanes<TransposeKernel, const double* const*, Index, double*>;
 
 }  // namespace
@@ -119,7 +132,6 @@ LaneTiles::LaneTiles(const FeatureMap& features, const TangentFeatures* tangent,
     if (parts != TileParts::psi) phi_.resize(at(slots * d * lanes));
     psi_.resize(parts == TileParts::phi ? 0 : at(slots * p * lanes));
     centre_.resize(parts == TileParts::phi ? 0 : at(slots * lanes));
-    target_.resize(at(slots * lanes));
     std::vector<double> memory(scratch() + at(lanes));
     for (Index b = 0; b + 1 < std::ssize(blocks_.start); ++b) {
         const Tile tile = made(b, aligned_lanes(memory), parts_);
@@ -130,13 +142,12 @@ LaneTiles::LaneTiles(const FeatureMap& features, const TangentFeatures* tangent,
             std::copy_n(tile.psi, count * p * lanes, psi_.begin() + start * p * lanes);
             std::copy_n(tile.centre, count * lanes, centre_.begin() + start * lanes);
         }
-        std::copy_n(tile.target, count * lanes, target_.begin() + start * lanes);
     }
 }
 
 std::size_t LaneTiles::scratch() const noexcept {
-    // Features, coordinates and centres; targets are half as wide as numbers.
-    return at(blocks_.most_successors * lanes * (features_.features() + dimension() + 2));
+    // Features, coordinates and centres.
+    return at(blocks_.most_successors * lanes * (features_.features() + dimension() + 1));
 }
 
 Tile LaneTiles::stored(Index block) const noexcept {
@@ -147,28 +158,23 @@ Tile LaneTiles::stored(Index block) const noexcept {
         tile.psi = psi_.data() + start * p * lanes;
         tile.centre = centre_.data() + start * lanes;
     }
-    tile.target = target_.data() + start * lanes;
-    tile.successors = blocks_.start[at(block + 1)] - start;
+    tile.successors = blocks_.successors(block);
     return tile;
 }
 
-void LaneTiles::gather(Index block, Index successors, double* phi, std::int32_t* target) const noexcept {
+void LaneTiles::gather(Index block, Index successors, double* phi) const noexcept {
     const Index d = features_.features(), first = block * lanes;
     const double* const values = features_.values().data();
-    const std::int32_t* const targets = features_.targets().data();
     // Most blocks have eight pairs of as many successors, which is done in registers.
-    bool even = first + lanes <= features_.pairs();
-    for (Index lane = 0; lane < lanes && even; ++lane)
-        even = features_.successors(first + lane) == successors;
-    if (even) {
+    const bool whole = first + lanes <= features_.pairs();
+    if (whole && features_.first_entry(first + lanes) - features_.first_entry(first) == lanes * successors) {
+        const double* const begin = values + features_.first_entry(first) * d;
         static const auto transpose = TransposeByLanes::of(widest_lanes());
         const double* from[lanes];
-        for (Index lane = 0; lane < lanes; ++lane) {
-            const Index begin = features_.first_entry(first + lane);
-            from[lane] = values + begin * d;
-            for (Index j = 0; j < successors; ++j) target[j * lanes + lane] = targets[begin + j];
-        }
+        for (Index lane = 0; lane < lanes; ++lane) from[lane] = begin + lane * successors * d;
         transpose(from, successors * d, phi);
+        const double* const end = begin + lanes * successors * d;
+        call_for(end, std::min<Index>(2 * lanes * successors * d, values + features_.values().size() - end));
         return;
     }
     for (Index lane = 0; lane < lanes; ++lane) {
@@ -178,21 +184,17 @@ void LaneTiles::gather(Index block, Index successors, double* phi, std::int32_t*
         const double* const from = values + begin * d;
         for (Index i = 0; i < count * d; ++i) phi[i * lanes + lane] = from[i];
         for (Index i = count * d; i < successors * d; ++i) phi[i * lanes + lane] = 0;
-        for (Index j = 0; j < count; ++j) target[j * lanes + lane] = targets[begin + j];
-        for (Index j = count; j < successors; ++j) target[j * lanes + lane] = 0;
     }
 }
 
 Tile LaneTiles::made(Index block, double* scratch, TileParts parts) const {
     const Index d = features_.features(), p = dimension(), most = blocks_.most_successors;
-    const Index successors = blocks_.start[at(block + 1)] - blocks_.start[at(block)];
+    const Index successors = blocks_.successors(block);
     double* const phi = scratch;
     double* const psi = phi + most * d * lanes;
     double* const centre = psi + most * p * lanes;
-    auto* const target = reinterpret_cast<std::int32_t*>(centre + most * lanes);
-    gather(block, successors, phi, target);
+    gather(block, successors, phi);
     Tile tile;
-    tile.target = target;
     tile.successors = successors;
     if (parts != TileParts::psi) tile.phi = phi;
     if (parts == TileParts::phi) return tile;
@@ -201,19 +203,6 @@ Tile LaneTiles::made(Index block, double* scratch, TileParts parts) const {
     tile.psi = psi;
     tile.centre = centre;
     return tile;
-}
-
-void LaneTiles::fetch_values(Index block, const double* values) const noexcept {
-#if ALIDADE_LANES
-    const Index first = block * lanes;
-    if (first >= features_.pairs()) return;
-    const Index last = std::min(features_.pairs(), first + lanes);
-    const std::int32_t* const targets = features_.targets().data();
-    for (Index e = features_.first_entry(first); e < features_.first_entry(last); ++e)
-        __builtin_prefetch(values + targets[e]);
-#else
-    (void)block, (void)values;
-#endif
 }
 
 }  // namespace alidade::detail

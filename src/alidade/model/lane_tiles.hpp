@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,11 +14,10 @@ namespace alidade::detail {
 /// The features of eight pairs side by side, a lane a pair: numbers of a lane are `lanes` apart. Zero where a
 /// pair has no such successor.
 struct Tile {
-    const double* phi = nullptr;           ///< [successor][feature][lane]; none unless asked for
-    const double* psi = nullptr;           ///< [successor][coordinate][lane]; none unless asked for
-    const double* centre = nullptr;        ///< [successor][lane], with psi
-    const std::int32_t* target = nullptr;  ///< [successor][lane]
-    Index successors = 0;                  ///< of the pair that has most
+    const double* phi = nullptr;     ///< [successor][feature][lane]; none unless asked for
+    const double* psi = nullptr;     ///< [successor][coordinate][lane]; none unless asked for
+    const double* centre = nullptr;  ///< [successor][lane], with psi
+    Index successors = 0;            ///< of the pair that has most
 };
 
 /// What the tiles of a pass have.
@@ -46,6 +44,7 @@ public:
 
     const LaneBlocks& blocks() const noexcept { return blocks_; }
     Index pairs() const noexcept { return features_.pairs(); }
+    const SuccessorMap& successors() const noexcept { return features_; }
     bool kept() const noexcept { return kept_; }
     /// So many numbers of scratch memory, and none where tiles are kept.
     std::size_t scratch() const noexcept;
@@ -56,15 +55,13 @@ public:
     Tile tile(Index block, double* scratch, TileParts parts) const {
         return kept_ ? stored(block) : made(block, scratch, parts);
     }
-    /// Calls for the values of a block's successors, so that they are near when they are asked for.
-    void fetch_values(Index block, const double* values) const noexcept;
 
 private:
     LaneTiles(const FeatureMap& features, const TangentFeatures* tangent, TileParts parts, KeptTiles kept);
     Index dimension() const noexcept { return tangent_ == nullptr ? 0 : tangent_->space.dimension(); }
     Tile stored(Index block) const noexcept;
     Tile made(Index block, double* scratch, TileParts parts) const;
-    void gather(Index block, Index successors, double* phi, std::int32_t* target) const noexcept;
+    void gather(Index block, Index successors, double* phi) const noexcept;
 
     const FeatureMap& features_;
     const TangentFeatures* tangent_;  // none of tiles of features alone
@@ -73,7 +70,6 @@ private:
     bool kept_;
     // Of tiles that are kept:
     std::vector<double> phi_, psi_, centre_;
-    std::vector<std::int32_t> target_;
 };
 
 }  // namespace alidade::detail

@@ -6,9 +6,10 @@
 
 #include "alidade/types.hpp"
 
-/// 1 where the compiler has vectors as a type (GCC and clang), whatever the machine; 0 elsewhere and where
-/// ALIDADE_PORTABLE is defined. Then everything is done lane by lane in plain arithmetic, with the same bits.
-#if defined(__GNUC__) && !defined(ALIDADE_PORTABLE)
+/// 1 where the compiler has vectors as a type (GCC and clang), whatever the machine; 0 elsewhere, for CUDA,
+/// where a thread is a lane, and where ALIDADE_PORTABLE is defined. Then everything is done lane by lane in
+/// plain arithmetic, with the same bits.
+#if defined(__GNUC__) && !defined(ALIDADE_PORTABLE) && !defined(__CUDACC__)
 #define ALIDADE_LANES 1
 #else
 #define ALIDADE_LANES 0
@@ -22,8 +23,12 @@
 #endif
 
 /// What works on vectors is part of the function that a set of instructions was chosen for. The vectors never
-/// cross a function that is not inlined, so no ABI is at stake.
+/// cross a function that is not inlined, so no ABI is at stake. A CUDA compiler reads it for both sides.
+#if defined(__CUDACC__)
+#define ALIDADE_INLINE __host__ __device__ inline
+#else
 #define ALIDADE_INLINE [[gnu::always_inline]] inline
+#endif
 #if ALIDADE_LANES
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif

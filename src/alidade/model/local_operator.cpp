@@ -4,13 +4,16 @@
 #include <utility>
 #include <vector>
 
-#include "../model/parallel.hpp"
 #include "alidade/error.hpp"
 #include "alidade/model/transition_operator.hpp"
 #include "error_kernel.hpp"
+#include "fisher_pass.hpp"
 #include "fixed_point.hpp"
 #include "lane_dispatch.hpp"
 #include "lane_tiles.hpp"
+#include "next_values.hpp"
+#include "parallel.hpp"
+#include "planning_pass.hpp"
 #include "sweep.hpp"
 #include "width_pass.hpp"
 
@@ -29,13 +32,12 @@ constexpr Index summed_together = 4096;
 struct ExpectKernel {
     template <class Number>
     ALIDADE_INLINE static void run(const Tile& tile, Index features, const double* weights,
-                                   const double* next, double* scratch, double* expected) {
+                                   const double* value, double* scratch, double* expected) {
         const Index m = tile.successors;
-        Number* const law = reinterpret_cast<Number*>(scratch + m * lanes);
-        for (Index slot = 0; slot < m * lanes; ++slot) scratch[slot] = next[tile.target[slot]];
+        Number* const law = reinterpret_cast<Number*>(scratch);
         for (Index l = 0; l < lanes; l += width_of<Number>) {
             laws_of<Number>({tile.phi + l, m, features}, weights, law);
-            set_number(expected + l, 0, expectation_of(law, scratch + l, m));
+            set_number(expected + l, 0, expectation_of(law, value + l, m));
         }
     }
 };
@@ -45,11 +47,9 @@ struct ApplyKernel {
     template <class Number>
     ALIDADE_INLINE static void run(const Tile& tile, Index features, const double* value, double* scratch,
                                    double* sums) {
-        const Index m = tile.successors;
-        Number* const sum = reinterpret_cast<Number*>(scratch + m * lanes);
-        for (Index slot = 0; slot < m * lanes; ++slot) scratch[slot] = value[tile.target[slot]];
+        Number* const sum = reinterpret_cast<Number*>(scratch);
         for (Index l = 0; l < lanes; l += width_of<Number>) {
-            features_of_value<Number>({tile.phi + l, m, features}, scratch + l, sum);
+            features_of_value<Number>({tile.phi + l, tile.successors, features}, value + l, sum);
             for (Index i = 0; i < features; ++i) set_number(sums + l, i, sum[i]);
         }
     }
@@ -57,20 +57,19 @@ struct ApplyKernel {
 
 /// Bounds of E[value(s')] over a ball, of eight pairs; `strange` is one where lanes cannot tell.
 struct BracketKernel {
-    static Index scratch(Index successors, Index features) { return (successors + 2 * features) * lanes; }
+    static Index scratch(Index features) { return 2 * features * lanes; }
 
     template <class Number>
-    ALIDADE_INLINE static void run(const Tile& tile, const BallStep& step, double* scratch, double* lower,
-                                   double* upper, double* strange) {
+    ALIDADE_INLINE static void run(const Tile& tile, const BallStep& step, const double* value,
+                                   double* scratch, double* lower, double* upper, double* strange) {
         const Index m = tile.successors, d = step.ball->features;
-        Number* const direction = reinterpret_cast<Number*>(scratch + m * lanes);
+        Number* const direction = reinterpret_cast<Number*>(scratch);
         const Number zero{}, one = all_lanes<Number>(1);
-        for (Index slot = 0; slot < m * lanes; ++slot) scratch[slot] = step.value[at(tile.target[slot])];
         for (Index l = 0; l < lanes; l += width_of<Number>) {
-            features_of_value<Number>({tile.phi + l, m, d}, scratch + l, direction);
+            features_of_value<Number>({tile.phi + l, m, d}, value + l, direction);
             Number largest{}, odd{};
             for (Index j = 0; j < m; ++j)
-                largest = greater_of(largest, size_of(number_at<Number>(scratch + l, j)));
+                largest = greater_of(largest, size_of(number_at<Number>(value + l, j)));
             const Number most = largest_over_ball(*step.ball, direction, direction + d, odd);
             odd = largest > zero ? (most < all_lanes<Number>(least_expectation) ? one : odd) : odd;
             set_number(upper + l, 0, most);
@@ -84,7 +83,7 @@ struct BracketKernel {
 };
 
 using BracketByLanes =
-    ByLanes<BracketKernel, const Tile&, const BallStep&, double*, double*, double*, double*>;
+    ByLanes<BracketKernel, const Tile&, const BallStep&, const double*, double*, double*, double*, double*>;
 using ExpectByLanes =
     ByLanes<ExpectKernel, const Tile&, Index, const double*, const double*, double*, double*>;
 using ApplyByLanes = ByLanes<ApplyKernel, const Tile&, Index, const double*, double*, double*>;
@@ -105,6 +104,12 @@ public:
     void recurse(std::span<const double> weights, std::span<const ErrorStep> together) const override;
     void bracket(std::span<const BallStep> together) const override;
     void widths(const WidthStep& step) const override { pass_over_widths(features_, step, threads_); }
+    std::unique_ptr<WidthPlanner> plan(const TangentFeatures& coordinates, Index sets) const override {
+        return std::make_unique<PlanningPass>(features_, coordinates, sets, KeptTiles::by_size, threads_);
+    }
+    std::unique_ptr<InformationPlanner> bonus(const TangentFeatures& coordinates) const override {
+        return std::make_unique<FisherPass>(features_, coordinates, KeptTiles::by_size, threads_);
+    }
     double sum(std::span<const double> numbers) const override;
 
 private:
@@ -125,20 +130,28 @@ private:
         std::vector<double> memory;
         double *numbers, *tile;
     };
-    /// work(block, tile, scratch) for every block of eight pairs, on several threads.
+    /// work(block, tile, values, scratch) for every block of eight pairs, on several threads; `values` are
+    /// those of the successors, [vector][successor][lane].
     template <class Work>
-    void for_each_tile(Index own_scratch, const double* next, const Work& work) const {
+    void for_each_tile(Index own_scratch, const NextValues& next, const Work& work) const {
         const Index blocks = std::ssize(tiles().blocks().start) - 1;
         in_chunks(blocks, pairs_a_pass / lanes, threads_, [&](Index first, Index last) {
             Scratch scratch(own_scratch, tiles().scratch());
+            ValuesAhead ahead(tiles(), next, last);
             for (Index b = first; b < last; ++b) {
-                tiles().fetch_values(b + 1, next);
-                work(b, tiles().tile(b, scratch.tile), scratch.numbers);
+                const double* const values = ahead.of(b);
+                work(b, tiles().tile(b, scratch.tile), values, scratch.numbers);
             }
         });
     }
-    void recurse_states(std::span<const double> weights, std::span<const ErrorStep> together,
-                        Scratch& scratch, State first, State last) const;
+    /// Steps of recursions that are taken together.
+    struct Recursions {
+        std::span<const double> weights;
+        std::span<const ErrorStep> steps;
+        const NextValues& next;
+        std::span<const Index> vectors;  // of every step, among `next`
+    };
+    void recurse_states(const Recursions& given, Scratch& scratch, State first, State last) const;
     void finish_block(Index block, std::span<const ErrorStep> together, double* values,
                       const double* strange) const;
 
@@ -153,16 +166,18 @@ void require_size(std::size_t size, Index wanted, const char* what) {
 }
 
 void LocalOperator::apply(std::span<const double> value, std::span<double> phi_value) const {
-    const Index d = features_.features(), m = tiles().blocks().most_successors;
+    const Index d = features_.features();
     require_size(value.size(), features_.states(), "values");
     require_size(phi_value.size(), features_.pairs() * d, "numbers for phi_V");
     const auto kernel = ApplyByLanes::of(widest_lanes());
-    for_each_tile((m + 2 * d) * lanes, value.data(), [&](Index b, const Tile& tile, double* scratch) {
-        double* const sums = scratch + (m + d) * lanes;
-        kernel(tile, d, value.data(), scratch, sums);
-        for (Index l = 0; l < std::min(lanes, features_.pairs() - b * lanes); ++l)
-            for (Index i = 0; i < d; ++i) phi_value[at((b * lanes + l) * d + i)] = sums[i * lanes + l];
-    });
+    for_each_tile(2 * d * lanes, NextValues(value),
+                  [&](Index b, const Tile& tile, const double* values, double* scratch) {
+                      double* const sums = scratch + d * lanes;
+                      kernel(tile, d, values, scratch, sums);
+                      for (Index l = 0; l < std::min(lanes, features_.pairs() - b * lanes); ++l)
+                          for (Index i = 0; i < d; ++i)
+                              phi_value[at((b * lanes + l) * d + i)] = sums[i * lanes + l];
+                  });
 }
 
 void LocalOperator::expect(std::span<const double> weights, std::span<const double> value,
@@ -172,11 +187,13 @@ void LocalOperator::expect(std::span<const double> weights, std::span<const doub
     require_size(value.size(), features_.states(), "values");
     require_size(expected.size(), features_.pairs(), "expectations");
     const auto kernel = ExpectByLanes::of(widest_lanes());
-    for_each_tile(2 * m * lanes + lanes, value.data(), [&](Index b, const Tile& tile, double* scratch) {
-        double* const out = scratch + 2 * m * lanes;
-        kernel(tile, d, weights.data(), value.data(), scratch, out);
-        std::copy_n(out, std::min(lanes, features_.pairs() - b * lanes), expected.begin() + b * lanes);
-    });
+    for_each_tile((m + 1) * lanes, NextValues(value),
+                  [&](Index b, const Tile& tile, const double* values, double* scratch) {
+                      double* const out = scratch + m * lanes;
+                      kernel(tile, d, weights.data(), values, scratch, out);
+                      std::copy_n(out, std::min(lanes, features_.pairs() - b * lanes),
+                                  expected.begin() + b * lanes);
+                  });
 }
 
 void LocalOperator::apply_transpose(std::span<const double> weight, std::span<double> arriving) const {
@@ -211,20 +228,25 @@ void LocalOperator::apply_transpose(std::span<const double> weight, std::span<do
 }
 
 void LocalOperator::bracket(std::span<const BallStep> together) const {
-    const Index d = features_.features(), m = tiles().blocks().most_successors, pairs = features_.pairs();
+    const Index d = features_.features(), pairs = features_.pairs();
+    if (together.empty()) return;
+    std::vector<std::span<const double>> vectors;
     for (const BallStep& step : together) {
         expects(step.ball != nullptr && step.ball->features == d && step.alone,
                 "bounds over a ball of weights need one, and what is asked alone");
         require_size(step.value.size(), features_.states(), "values");
         if (!step.lower.empty()) require_size(step.lower.size(), pairs, "lower ends");
         if (!step.upper.empty()) require_size(step.upper.size(), pairs, "upper ends");
+        vectors.push_back(step.value);
     }
     const auto kernel = BracketByLanes::of(widest_lanes());
-    const double* const next = together.empty() ? nullptr : together.front().value.data();
-    for_each_tile(BracketKernel::scratch(m, d), next, [&](Index b, const Tile& tile, double* scratch) {
+    const NextValues next(vectors, threads_);
+    const auto work = [&](Index b, const Tile& tile, const double* values, double* scratch) {
         double lower[lanes], upper[lanes], strange[lanes];
-        for (const BallStep& step : together) {
-            kernel(tile, step, scratch, lower, upper, strange);
+        for (std::size_t k = 0; k < together.size(); ++k) {
+            const BallStep& step = together[k];
+            kernel(tile, step, values + next.place(k) * tile.successors * lanes, scratch, lower, upper,
+                   strange);
             for (Index l = 0; l < std::min(lanes, pairs - b * lanes); ++l) {
                 const Index pair = b * lanes + l;
                 Interval ends{step.lower.empty() ? 0 : lower[l], upper[l]};
@@ -233,7 +255,8 @@ void LocalOperator::bracket(std::span<const BallStep> together) const {
                 if (!step.upper.empty()) step.upper[at(pair)] = ends.upper;
             }
         }
-    });
+    };
+    for_each_tile(BracketKernel::scratch(d), next, work);
 }
 
 double LocalOperator::sum(std::span<const double> numbers) const {
@@ -252,6 +275,8 @@ double LocalOperator::sum(std::span<const double> numbers) const {
 void LocalOperator::recurse(std::span<const double> weights, std::span<const ErrorStep> together) const {
     const Index pairs = features_.pairs(), states = features_.states();
     require_size(weights.size(), features_.features(), "weights");
+    if (together.empty()) return;
+    std::vector<std::span<const double>> vectors;
     for (const ErrorStep& step : together) {
         const bool divergences =
             step.kind == ErrorStep::Kind::divergence || step.kind == ErrorStep::Kind::total_variance;
@@ -264,7 +289,12 @@ void LocalOperator::recurse(std::span<const double> weights, std::span<const Err
         require_size(step.next.size(), states, "values of the next step");
         require_size(step.now.size(), states, "values");
         require_size(step.actions.size(), states, "actions");
+        vectors.push_back(step.next);
     }
+    const NextValues next(vectors, threads_);
+    std::vector<Index> places;
+    for (std::size_t k = 0; k < together.size(); ++k) places.push_back(next.place(k));
+    const Recursions given{weights, together, next, places};
     const Index m = tiles().blocks().most_successors, steps = std::ssize(together);
     const Index own = ErrorKernel::scratch(m, features_.features()) + 4 * steps * lanes +
                       steps * (Sweep::alignment * features_.actions());
@@ -272,7 +302,7 @@ void LocalOperator::recurse(std::span<const double> weights, std::span<const Err
         .backwards(
             0, [&] { return Scratch(own, tiles().scratch()); },
             [&](Scratch& scratch, Step, State first, State last) {
-                recurse_states(weights, together, scratch, first, last);
+                recurse_states(given, scratch, first, last);
             });
 }
 
@@ -302,8 +332,8 @@ void LocalOperator::finish_block(Index block, std::span<const ErrorStep> togethe
             }
 }
 
-void LocalOperator::recurse_states(std::span<const double> weights, std::span<const ErrorStep> together,
-                                   Scratch& scratch, State first, State last) const {
+void LocalOperator::recurse_states(const Recursions& given, Scratch& scratch, State first, State last) const {
+    const std::span<const ErrorStep> together = given.steps;
     const Index actions = features_.actions(), steps = std::ssize(together), pairs = features_.pairs();
     const Index m = tiles().blocks().most_successors, d = features_.features();
     double* const kernel_scratch = scratch.numbers;
@@ -317,19 +347,21 @@ void LocalOperator::recurse_states(std::span<const double> weights, std::span<co
     const auto load = [&](std::span<const double> numbers, Index pair, Index count, double* to) {
         for (Index l = 0; l < lanes; ++l) to[l] = l < count && !numbers.empty() ? numbers[at(pair + l)] : 0.0;
     };
+    ValuesAhead ahead(tiles(), given.next, (last * actions + lanes - 1) / lanes);
     // Eight states at a time: their pairs fill whole blocks, and their values stay near.
     for (State s = first; s < last; s += Sweep::alignment) {
         const State end = std::min(last, s + Sweep::alignment);
         const Index from = s * actions, to = end * actions;
         for (Index pair = from; pair < to; pair += lanes) {
             const Index b = pair / lanes, count = std::min(lanes, pairs - pair);
-            for (const ErrorStep& step : together) tiles().fetch_values(b + 1, step.next.data());
             for (Index k = 0; k < steps; ++k) {
                 load(together[at(k)].deviations, pair, count, deviations + k * lanes);
                 load(together[at(k)].divergences, pair, count, divergences + k * lanes);
             }
-            kernel({tiles().tile(b, scratch.tile), d, deviations, divergences, values, strange},
-                   weights.data(), together, kernel_scratch);
+            const double* const next = ahead.of(b);
+            kernel({tiles().tile(b, scratch.tile), d, next, given.vectors.data(), deviations, divergences,
+                    values, strange},
+                   given.weights.data(), together, kernel_scratch);
             finish_block(b, together, values, strange);
             for (Index k = 0; k < steps; ++k)
                 std::copy_n(values + k * lanes, std::min(count, to - pair), worth + k * group + pair - from);

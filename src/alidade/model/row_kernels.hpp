@@ -86,6 +86,7 @@ double sorted_mean_less_mass(const double* law, Index law_apart, const double* v
 template <class Number>
 ALIDADE_INLINE Number mean_less_mass(const Number* law, const double* value, Index successors,
                                      const Number& tau) {
+#if !defined(__CUDA_ARCH__)  // a device has nothing to sort with, and does without it
     if (successors > few_successors) {
         double taken[lanes], means[lanes];
         set_number(taken, 0, tau);
@@ -94,6 +95,7 @@ ALIDADE_INLINE Number mean_less_mass(const Number* law, const double* value, Ind
                                              value + l, lanes, successors, taken[l]);
         return number_at<Number>(means, 0);
     }
+#endif
     const Number zero{};
     Number mass{};
     for (Index j = 0; j < successors; ++j) mass += law[j];

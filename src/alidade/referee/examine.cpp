@@ -107,7 +107,8 @@ std::vector<Finding> examine(const Case& given) {
         return findings;
     }
     if (given.setting.misspecification > 0 && given.evidence.likelihood && !given.setting.pair_features) {
-        fail(Verdict::not_checked, "sets by bets, for a truth that may be off its mixture, are not known here");
+        fail(Verdict::not_checked,
+             "sets by bets, for a truth that may be off its mixture, are not known here");
         return findings;
     }
     try {

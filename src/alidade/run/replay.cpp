@@ -23,9 +23,9 @@ void compare_arrays(const std::map<std::string, T>& stored, const std::map<std::
 std::optional<RunCheckpoint> carried_checkpoint(const Snapshot& carried, const Problem& problem,
                                                 const RunOptions& options) {
     if (carried == Snapshot{}) return std::nullopt;
-    RunCheckpoint checkpoint{carried.part("memory."),
-                             Counts(problem.shared_successors(), problem.shape().horizon,
-                                    task_of(problem, options).elsewhere())};
+    RunCheckpoint checkpoint{
+        carried.part("memory."),
+        Counts(problem.shared_successors(), problem.shape().horizon, task_of(problem, options).elsewhere())};
     read_counts(carried.part("counts."), checkpoint.counts);
     return checkpoint;
 }

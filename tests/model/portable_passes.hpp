@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "alidade/explore/fisher_bonus.hpp"
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/planning_passes.hpp"
 #include "alidade/model/tangent_space.hpp"
 
 // The passes of explorers as a compiler without vectors makes them, beside those of the library.
@@ -24,7 +24,7 @@ struct FisherNumbers {
     bool operator==(const FisherNumbers&) const = default;
 };
 FisherNumbers fisher_pass(const FeatureMap& features, const TangentFeatures& tangent, const Vector& weights,
-                          const Matrix& factor, detail::FisherBonus bonus, double allowance, double scale,
+                          const Matrix& factor, FisherBonus bonus, double allowance, double scale,
                           std::span<const double> next);
 
 /// Whether they were made without vectors.

@@ -4,30 +4,27 @@
 #include <span>
 #include <vector>
 
-#include "../model/lane_tiles.hpp"
-#include "../model/lanes.hpp"
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/planning_passes.hpp"
 #include "alidade/model/tangent_space.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
-#include "fisher_bonus.hpp"
+#include "lane_tiles.hpp"
+#include "lanes.hpp"
 
 namespace alidade::detail {
+
+using alidade::FisherBonus;
 
 /// The inner loop of planning by Fisher information [likelihood §5]: for every pair, what one more visit
 /// would tell, and the backup. Pairs are taken eight at a time, one SIMD lane a pair, in tiles. A lane never
 /// sees another, and nothing is fused or reordered, so every instruction set gives the same bits.
-class FisherPass {
+class FisherPass final : public InformationPlanner {
 public:
     FisherPass(const FeatureMap& features, const TangentFeatures& tangent,
-               KeptTiles kept = KeptTiles::by_size);
+               KeptTiles kept = KeptTiles::by_size, Threads threads = {});
 
-    /// What is known of the weights of a step.
-    struct Known {
-        const Vector* weights = nullptr;  ///< d numbers: under which successors are predicted
-        const Matrix* factor = nullptr;   ///< p x p: the lower Cholesky factor of the information J
-        FisherBonus bonus = FisherBonus::sqrt;
-        double allowance = 0;  ///< B, of the likelihood set; for the bonus `sqrt`
-    };
+    void run(const Step& step, std::span<double> bonus, std::span<double> values) const override;
 
     /// Pairs first .. last-1, `first` a multiple of eight: what one chunk of a sweep does.
     struct Chunk {
@@ -58,6 +55,7 @@ private:
     Index own_scratch() const noexcept;
 
     Index features_, dimension_, pairs_;
+    Threads threads_;
     LaneTiles tiles_;
 };
 

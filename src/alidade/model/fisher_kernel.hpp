@@ -1,20 +1,20 @@
-#include "fisher_pass.hpp"
+#pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "../model/lane_math.hpp"
-#include "../model/tangent_coordinates.hpp"
+#include "alidade/model/planning_passes.hpp"
+#include "alidade/types.hpp"
+#include "lane_math.hpp"
+#include "lanes.hpp"
+#include "tangent_coordinates.hpp"
 
 namespace alidade::detail {
 
-namespace {
-
 /// One block, or one lane of it: pointers at its first number.
 struct FisherBlock {
-    const double* phi;           // [successor][feature][lane]
-    const double* psi;           // [successor][coordinate][lane]
-    const std::int32_t* target;  // [successor][lane]
+    const double* phi;  // [successor][feature][lane]
+    const double* psi;  // [successor][coordinate][lane]
     Index successors;
 };
 
@@ -197,7 +197,7 @@ ALIDADE_INLINE void bonus_numbers(const FisherBlock& block, const FisherShared& 
     *numbers = moved < one ? moved : one;
 }
 
-double sum_of_logarithms(const double* diagonal, Index p) {
+inline double sum_of_logarithms(const double* diagonal, Index p) {
     double sum = 0;
     for (Index i = 0; i < p; ++i) sum += 2 * std::log(diagonal[i * lanes]);
     return sum;
@@ -225,186 +225,33 @@ ALIDADE_INLINE Number expected_next(const FisherBlock& block, Index d, const dou
     return paired_sum<Number>(d, WeightedTerm<Number>{weights, sum});
 }
 
-FisherBlock lane_of(const FisherBlock& block, Index lane) {
-    return {block.phi + lane, block.psi + lane, block.target + lane, block.successors};
+ALIDADE_INLINE FisherBlock lane_of(const FisherBlock& block, Index lane) {
+    return {block.phi + lane, block.psi + lane, block.successors};
 }
 
-/// All lanes of a block, as many at once as `Number` has.
-template <class Number>
-ALIDADE_INLINE void bonus_of_block(const FisherBlock& block, const FisherShared& shared, double* scratch,
+/// Bonuses of all lanes of a block, as many at once as `Number` has.
+struct BonusKernel {
+    template <class Number>
+    ALIDADE_INLINE static void run(const FisherBlock& block, const FisherShared& shared, double* scratch,
                                    double* numbers) {
-    const Index count = shared.bonus == FisherBonus::gain ? shared.dimension : 1;
-    Number* found = reinterpret_cast<Number*>(scratch);
-    for (Index l = 0; l < lanes; l += width_of<Number>) {
-        bonus_numbers<Number>(lane_of(block, l), shared, found + count, found);
-        for (Index i = 0; i < count; ++i) set_number(numbers + l, i, found[i]);
+        const Index count = shared.bonus == FisherBonus::gain ? shared.dimension : 1;
+        Number* found = reinterpret_cast<Number*>(scratch);
+        for (Index l = 0; l < lanes; l += width_of<Number>) {
+            bonus_numbers<Number>(lane_of(block, l), shared, found + count, found);
+            for (Index i = 0; i < count; ++i) set_number(numbers + l, i, found[i]);
+        }
     }
-}
-
-template <class Number>
-ALIDADE_INLINE void backup_of_block(const FisherBlock& block, Index d, const double* weights,
-                                    const double* next, double* scratch, double* expected) {
-    // Gathered one by one first: a vector read right after its parts were written would wait for them.
-    for (Index slot = 0; slot < block.successors * lanes; ++slot) scratch[slot] = next[block.target[slot]];
-    Number* sum = reinterpret_cast<Number*>(scratch + block.successors * lanes);
-    for (Index l = 0; l < lanes; l += width_of<Number>)
-        set_number(expected + l, 0, expected_next<Number>(lane_of(block, l), d, weights, scratch + l, sum));
-}
-
-// One binary serves all machines: each has vectors as wide as its registers.
-
-using BonusOfBlock = void (*)(const FisherBlock&, const FisherShared&, double*, double*);
-using BackupOfBlock = void (*)(const FisherBlock&, Index, const double*, const double*, double*, double*);
-
-struct FisherKernels {
-    BonusOfBlock bonus;
-    BackupOfBlock backup;
 };
 
-#if ALIDADE_WIDER_LANES
-[[gnu::target("avx512f")]] void bonus_by_eight(const FisherBlock& block, const FisherShared& shared,
-                                               double* scratch, double* numbers) {
-    bonus_of_block<EightLanes>(block, shared, scratch, numbers);
-}
-[[gnu::target("avx512f")]] void backup_by_eight(const FisherBlock& block, Index d, const double* weights,
-                                                const double* next, double* scratch, double* expected) {
-    backup_of_block<EightLanes>(block, d, weights, next, scratch, expected);
-}
-[[gnu::target("avx2")]] void bonus_by_four(const FisherBlock& block, const FisherShared& shared,
-                                           double* scratch, double* numbers) {
-    bonus_of_block<FourLanes>(block, shared, scratch, numbers);
-}
-[[gnu::target("avx2")]] void backup_by_four(const FisherBlock& block, Index d, const double* weights,
-                                            const double* next, double* scratch, double* expected) {
-    backup_of_block<FourLanes>(block, d, weights, next, scratch, expected);
-}
-#endif
-
-FisherKernels kernels_of([[maybe_unused]] LaneWidth width) {
-#if ALIDADE_WIDER_LANES
-    if (width == LaneWidth::eight) return {bonus_by_eight, backup_by_eight};
-    if (width == LaneWidth::four) return {bonus_by_four, backup_by_four};
-#endif
-#if ALIDADE_LANES
-    if (width != LaneWidth::one) return {bonus_of_block<TwoLanes>, backup_of_block<TwoLanes>};
-#endif
-    return {bonus_of_block<double>, backup_of_block<double>};
-}
-
-}  // namespace
-
-FisherPass::FisherPass(const FeatureMap& features, const TangentFeatures& tangent, KeptTiles kept)
-    : features_(features.features()),
-      dimension_(tangent.space.dimension()),
-      pairs_(features.pairs()),
-      tiles_(features, tangent, TileParts::both, kept) {}
-
-Index FisherPass::own_scratch() const noexcept {
-    const Index p = dimension_, most = tiles_.blocks().most_successors;
-    return std::max(most * p + p * p + 5 * p + 3, most + features_ + 1);
-}
-
-std::vector<double> FisherPass::scratch() const {
-    // One number more than is used, to align the others.
-    return std::vector<double>(at((own_scratch() + 1) * lanes) + tiles_.scratch());
-}
-
-namespace {
-
-/// What a chunk's blocks are done with.
-struct FisherWork {
-    const FisherKernels& kernels;
-    const FisherShared& shared;
-    double* own;  // scratch memory
+/// E[next(s')] of all lanes; `value`, [successor][lane], is next(s').
+struct BackupKernel {
+    template <class Number>
+    ALIDADE_INLINE static void run(const FisherBlock& block, Index d, const double* weights,
+                                   const double* value, double* scratch, double* expected) {
+        Number* sum = reinterpret_cast<Number*>(scratch);
+        for (Index l = 0; l < lanes; l += width_of<Number>)
+            set_number(expected + l, 0, expected_next<Number>(lane_of(block, l), d, weights, value + l, sum));
+    }
 };
-
-FisherBlock block_of(const Tile& tile) {
-    return {tile.phi, tile.psi, tile.target, tile.successors};
-}
-
-/// The bonuses of `count` lanes.
-void add_bonuses(const FisherWork& work, const Tile& tile, Index count, double* bonus) {
-    const Index p = work.shared.dimension;
-    double* const numbers = work.own;
-    work.kernels.bonus(block_of(tile), work.shared, work.own + (p + 1) * lanes, numbers);
-    for (Index l = 0; l < count; ++l)
-        bonus[l] = work.shared.bonus == FisherBonus::gain ? sum_of_logarithms(numbers + l, p) : numbers[l];
-}
-
-/// The backup of `count` lanes.
-void back_up(const FisherWork& work, const Tile& tile, Index count, double scale, const double* next,
-             const double* bonus, double* values) {
-    double* const expected = work.own;
-    work.kernels.backup(block_of(tile), work.shared.features, work.shared.weights, next, expected + lanes,
-                        expected);
-    for (Index l = 0; l < count; ++l) values[l] = scale * bonus[l] + expected[l];
-}
-
-FisherShared shared_of(const FisherPass::Known& known, Index features, bool by_inverses,
-                       Vector& inverse_diagonal) {
-    const Index p = known.factor->rows();
-    inverse_diagonal.resize(p);
-    // One division for all pairs of the step instead of one for each.
-    for (Index i = 0; i < p; ++i) inverse_diagonal[i] = 1 / (*known.factor)(i, i);
-    return {features,
-            p,
-            known.weights->data(),
-            known.factor->data(),
-            inverse_diagonal.data(),
-            known.bonus,
-            known.allowance,
-            by_inverses};
-}
-
-Index lanes_of(const FisherPass::Chunk& chunk, Index block) {
-    return std::min(lanes, chunk.last - block * lanes);
-}
-
-}  // namespace
-
-void FisherPass::bonuses(const Known& known, const Chunk& chunk, std::span<double> scratch,
-                         std::span<double> bonus) const {
-    Vector inverse_diagonal;
-    const FisherShared shared = shared_of(known, features_, !tiles_.kept(), inverse_diagonal);
-    const FisherKernels kernels = kernels_of(chunk.width);
-    double* const own = aligned_lanes(scratch);
-    double* const made = own + own_scratch() * lanes;
-    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b)
-        add_bonuses({kernels, shared, own}, tiles_.tile(b, made), lanes_of(chunk, b),
-                    bonus.data() + b * lanes);
-}
-
-void FisherPass::backup(const Vector& weights, double scale, std::span<const double> bonus,
-                        std::span<const double> next, const Chunk& chunk, std::span<double> scratch,
-                        std::span<double> values) const {
-    FisherShared shared{};
-    shared.features = features_;
-    shared.weights = weights.data();
-    const FisherKernels kernels = kernels_of(chunk.width);
-    double* const own = aligned_lanes(scratch);
-    double* const made = own + own_scratch() * lanes;
-    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        tiles_.fetch_values(b + 1, next.data());
-        back_up({kernels, shared, own}, tiles_.tile(b, made, TileParts::phi), lanes_of(chunk, b), scale,
-                next.data(), bonus.data() + b * lanes, values.data() + b * lanes);
-    }
-}
-
-void FisherPass::bonuses_and_backup(const Known& known, double scale, std::span<const double> next,
-                                    const Chunk& chunk, std::span<double> scratch, std::span<double> bonus,
-                                    std::span<double> values) const {
-    Vector inverse_diagonal;
-    const FisherShared shared = shared_of(known, features_, !tiles_.kept(), inverse_diagonal);
-    const FisherKernels kernels = kernels_of(chunk.width);
-    double* const own = aligned_lanes(scratch);
-    double* const made = own + own_scratch() * lanes;
-    for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        tiles_.fetch_values(b, next.data());  // the bonuses take long enough
-        const Tile tile = tiles_.tile(b, made);
-        add_bonuses({kernels, shared, own}, tile, lanes_of(chunk, b), bonus.data() + b * lanes);
-        back_up({kernels, shared, own}, tile, lanes_of(chunk, b), scale, next.data(),
-                bonus.data() + b * lanes, values.data() + b * lanes);
-    }
-}
 
 }  // namespace alidade::detail

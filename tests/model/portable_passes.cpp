@@ -8,12 +8,15 @@
 #define ByLanes PortableByLanes
 #define AscentKernel PortableAscentKernel
 #define CoordinateKernel PortableCoordinateKernel
+#define BonusKernel PortableBonusKernel
+#define BackupKernel PortableBackupKernel
+#define SpreadKernel PortableSpreadKernel
 #define widest_lanes portable_widest_lanes
 
 #include "portable_passes.hpp"
 
-#include "alidade/explore/fisher_pass.cpp"
-#include "alidade/explore/planning_pass.cpp"
+#include "alidade/model/fisher_pass.cpp"
+#include "alidade/model/planning_pass.cpp"
 
 namespace alidade::portable {
 
@@ -30,7 +33,7 @@ std::vector<double> planning_pass(const FeatureMap& features, const TangentFeatu
 }
 
 FisherNumbers fisher_pass(const FeatureMap& features, const TangentFeatures& tangent, const Vector& weights,
-                          const Matrix& factor, detail::FisherBonus bonus, double allowance, double scale,
+                          const Matrix& factor, FisherBonus bonus, double allowance, double scale,
                           std::span<const double> next) {
     const detail::PortableFisherPass pass(features, tangent);
     FisherNumbers numbers{std::vector<double>(at(features.pairs())),

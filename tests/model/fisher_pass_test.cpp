@@ -1,4 +1,4 @@
-#include "alidade/explore/fisher_pass.hpp"
+#include "alidade/model/fisher_pass.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "alidade/explore/planning_pass.hpp"
+#include "alidade/model/planning_pass.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,34 +1,44 @@
 #include "planning_pass.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include "../model/ascent_kernel.hpp"
-#include "../model/coordinate_kernel.hpp"
-#include "../model/lane_dispatch.hpp"
-#include "../model/parallel.hpp"
-#include "../model/tangent_coordinates.hpp"
+#include "ascent_kernel.hpp"
+#include "coordinate_kernel.hpp"
+#include "lane_dispatch.hpp"
+#include "next_values.hpp"
+#include "parallel.hpp"
+#include "tangent_coordinates.hpp"
 
 namespace alidade::detail {
 
 namespace {
 
-using AscentsByLanes = ByLanes<AscentKernel, const AscentStep&, const Tile&, double*, double*, double*>;
-using CoordinatesAscend =
-    ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, double*, double*, double*>;
+using AscentsByLanes =
+    ByLanes<AscentKernel, const AscentStep&, const Tile&, const double*, double*, double*, double*, bool*>;
+using CoordinatesAscend = ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, const double*,
+                                  double*, double*, double*, bool*>;
 
-/// Bits of lanes as numbers 0 and 1, and back.
-void spread(const std::uint8_t* bits, Index successors, double* numbers) {
-    static const auto table = [] {
-        std::array<std::array<double, at(lanes)>, 256> rows{};
-        for (std::size_t byte = 0; byte < rows.size(); ++byte)
-            for (std::size_t l = 0; l < at(lanes); ++l) rows[byte][l] = (byte >> l) & 1 ? 1.0 : 0.0;
-        return rows;
-    }();
-    for (Index j = 0; j < successors; ++j)
-        std::memcpy(numbers + j * lanes, table[bits[j]].data(), sizeof table[0]);
-}
+/// Bits of lanes as numbers 0 and 1.
+struct SpreadKernel {
+    template <class Number>
+    ALIDADE_INLINE static void run(const std::uint8_t* bits, Index successors, double* numbers) {
+        using Integer = typename LaneIntegers<Number>::type;
+        static constexpr std::int64_t of_lane[lanes] = {1, 2, 4, 8, 16, 32, 64, 128};
+        const Number zero{}, one = all_lanes<Number>(1);
+        for (Index l = 0; l < lanes; l += width_of<Number>) {
+            Integer bit;
+            std::memcpy(&bit, of_lane + l, sizeof bit);
+            for (Index j = 0; j < successors; ++j) {
+                const Integer chosen = (Integer{} + bits[j]) & bit;
+                set_number(numbers + l, j, chosen != Integer{} ? one : zero);
+            }
+        }
+    }
+};
+using SpreadByLanes = ByLanes<SpreadKernel, const std::uint8_t*, Index, double*>;
+
+/// And back.
 void collect(const double* numbers, Index successors, std::uint8_t* bits) {
     for (Index j = 0; j < successors; ++j) {
         unsigned together = 0;
@@ -40,8 +50,12 @@ void collect(const double* numbers, Index successors, std::uint8_t* bits) {
 }  // namespace
 
 PlanningPass::PlanningPass(const FeatureMap& features, const TangentFeatures& tangent, Index sets,
-                           KeptTiles kept)
-    : features_(features), tangent_(tangent), sets_(sets), tiles_(features, tangent, TileParts::psi, kept) {
+                           KeptTiles kept, Threads threads)
+    : features_(features),
+      tangent_(tangent),
+      sets_(sets),
+      threads_(threads),
+      tiles_(features, tangent, TileParts::psi, kept) {
     witness_.assign(at(sets_ * tiles_.blocks().slots()), 0);
 }
 
@@ -55,37 +69,29 @@ void PlanningPass::run(const Step& step, std::span<double> values, const Options
 
 void PlanningPass::run_part(const Step& step, std::span<double> values, const Chunk& chunk) {
     const TangentSpace& space = tangent_.space;
-    const Index d = features_.features(), p = space.dimension(), most = tiles_.blocks().most_successors;
+    const Index d = features_.features(), p = space.dimension();
     if (tiles_.kept()) {
         const Matrix& root = *step.inverse_factor;
         // One product with the inverse gives slope and norm. What that rounds may cost a better witness,
         // never validity: certificates have widths from upper ends of their own.
         const Matrix inverse = root.transpose().lazyProduct(root);
-        const CoordinateStep shared{p,          inverse.data(), step.weights->data(), step.next.data(),
-                                    step.scale, step.ascents};
+        const CoordinateStep shared{p, inverse.data(), step.weights->data(), step.scale, step.ascents};
         const auto pass = CoordinatesAscend::of(chunk.width);
-        for_each_block(step, values, chunk, {TileParts::psi, CoordinateKernel::scratch(most, p)},
-                       [&](const Tile& tile, double* witness, double* scratch, double* out) {
-                           pass(shared, tile, witness, scratch, out);
-                       });
+        for_each_block(
+            step, values, chunk, {TileParts::psi, CoordinateKernel::scratch(p)},
+            [&](const Tile& tile, const double* value, double* witness, double* scratch, double* out,
+                bool* moved) { pass(shared, tile, value, witness, scratch, out, moved); });
         return;
     }
     // Coordinates of every successor would have to be made first; those of the witness' sum are enough.
     const Matrix root = step.inverse_factor->lazyProduct(space.basis.transpose());
     const Vector weights = space.centre + space.basis.lazyProduct(*step.weights);
-    const AscentStep shared{d,
-                            p,
-                            weights.data(),
-                            root.data(),
-                            tangent_.coordinates().equal_is_zero,
-                            step.next.data(),
-                            step.scale,
-                            step.ascents};
+    const AscentStep shared{
+        d, p, weights.data(), root.data(), tangent_.coordinates().equal_is_zero, step.scale, step.ascents};
     const auto pass = AscentsByLanes::of(chunk.width);
-    for_each_block(step, values, chunk, {TileParts::phi, AscentKernel::scratch(most, d, p)},
-                   [&](const Tile& tile, double* witness, double* scratch, double* out) {
-                       pass(shared, tile, witness, scratch, out);
-                   });
+    for_each_block(step, values, chunk, {TileParts::phi, AscentKernel::scratch(d, p)},
+                   [&](const Tile& tile, const double* value, double* witness, double* scratch, double* out,
+                       bool* moved) { pass(shared, tile, value, witness, scratch, out, moved); });
 }
 
 template <class Pass>
@@ -97,14 +103,18 @@ void PlanningPass::for_each_block(const Step& step, std::span<double> values, co
     double* const witness = aligned_lanes(memory);
     double* const scratch = witness + most * lanes;
     double* const made = scratch + needs.scratch;
+    const auto spread = SpreadByLanes::of(chunk.width);
+    const NextValues next(step.next);
+    ValuesAhead ahead(tiles_, next, (chunk.last + lanes - 1) / lanes);
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        tiles_.fetch_values(b + 1, step.next.data());
+        const double* const value = ahead.of(b);
         const Tile tile = tiles_.tile(b, made, needs.parts);
         std::uint8_t* const bits = witness_.data() + step.set * blocks.slots() + blocks.start[at(b)];
         spread(bits, tile.successors, witness);
         double out[lanes];
-        pass(tile, witness, scratch, out);
-        if (step.ascents > 0) collect(witness, tile.successors, bits);
+        bool moved = false;
+        pass(tile, value, witness, scratch, out, &moved);
+        if (moved) collect(witness, tile.successors, bits);
         std::copy(out, out + std::min(lanes, chunk.last - b * lanes), values.begin() + b * lanes);
     }
 }
