@@ -147,6 +147,7 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
 
 bool same_truth(const Problem& one, const Problem& other) {
     if (one.description().measures != other.description().measures) return false;
+    if (one.foreign() != other.foreign()) return false;
     if (one.truth().has_value() != other.truth().has_value()) return false;
     if (!one.truth()) return true;
     return one.truth()->rows() == other.truth()->rows() && one.truth()->cols() == other.truth()->cols() &&

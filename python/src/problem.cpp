@@ -188,6 +188,19 @@ void bind_problem_class(nb::module_& m) {
             nb::sig("def truth(self) -> numpy.typing.NDArray[numpy.float64] | None"),
             "The true weights, a row a step; a view. None where they are not known.")
         .def_prop_ro(
+            "foreign",
+            [](nb::handle self) -> nb::object {
+                const auto& foreign = nb::cast<const Problem&>(self).foreign();
+                if (!foreign) return nb::none();
+                return nb::make_tuple(foreign->share, 
+                                      view<double>(foreign->law, {foreign->law.size()}, self));
+            },
+            nb::sig("def foreign(self) -> tuple[float, numpy.typing.NDArray[numpy.float64]] | None"),
+            "The part of the truth that is no mixture: its share, and its law, a number for each successor of "
+            "each pair; None where all of the truth is a mixture.")
+        .def("true_misspecification", &Problem::true_misspecification,
+             "The largest total variation between a true law and the mixture of the true weights.")
+        .def_prop_ro(
             "rewards",
             [](const Problem& problem) {
                 nb::dict rewards;
@@ -215,7 +228,7 @@ void bind_problem_class(nb::module_& m) {
         .def(
             "true_model",
             [](const Problem& problem) -> nb::object {
-                if (problem.is_linear()) return nb::cast(problem.true_system());
+                if (problem.is_linear() || problem.foreign()) return nb::cast(problem.true_system());
                 return nb::cast(problem.true_model());
             },
             nb::sig("def true_model(self) -> TransitionModel"),

@@ -36,7 +36,8 @@ struct LoadOptions {
 ///     file = "phi.npz"
 ///     norm_bound = 1.8              # optional: sqrt(d)
 ///     [environment]                 # optional
-///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}, if they are known
+///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}, if they are known; with
+///                                   # "foreign": {"share": 0.05, "file": "foreign.npz"} the truth is off
 ///                                   # of a linear MDP: measures = "truth.npz"
 ///     system = "cmd:./plant --serve"  # what runs experiments; or: command = ["./plant", "--serve"]
 ///     workers = 4                   # processes of a command at once
@@ -78,7 +79,8 @@ struct SaveOptions {
 };
 
 /// Writes a folder from which load_problem gives an equal problem: problem.toml, base/NAME.npz or
-/// features.npz or features/ or phi.npz, truth.json or truth.npz if the truth is known, rewards/NAME.json.
+/// features.npz or features/ or phi.npz, truth.json or truth.npz if the truth is known, foreign.npz if it has
+/// a foreign part, rewards/NAME.json.
 /// Creates the folder if needed and replaces files of these names; problem.toml is written last.
 void save_problem(const Problem& problem, const std::filesystem::path& folder,
                   const SaveOptions& options = {});

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "../files/csr_file.hpp"
 #include "../files/json_file.hpp"
 #include "../files/pair_features_file.hpp"
 #include "../files/toml_section.hpp"
@@ -126,10 +127,41 @@ double load_misspecification(const detail::TomlSection& problem) {
     return zeta;
 }
 
-Matrix load_truth(const fs::path& path, Index rows, Index features, bool homogeneous) {
-    const nlohmann::json document = detail::read_json(path);
+/// The foreign part of a truth.json, if it has one; its kernel lies beside it.
+std::optional<ForeignPart> load_foreign(const nlohmann::json& document, const fs::path& path,
+                                        const SuccessorMap& map) {
+    if (!document.contains("foreign")) return std::nullopt;
+    const std::string where = path.string() + ": \"foreign\"";
+    const nlohmann::json& object = document["foreign"];
+    detail::check_object(object, {"share", "file"}, where);
+    ForeignPart foreign;
+    foreign.share = detail::number(detail::member(object, "share", where), where + ", \"share\"");
+    expects(foreign.share > 0 && foreign.share <= 1,
+            "{}, \"share\": is {}; must be greater than 0 and at most 1", where, foreign.share);
+    const nlohmann::json& name = detail::member(object, "file", where);
+    expects(name.is_string(), "{}, \"file\": must be a text, the name of a kernel's file", where);
+    const fs::path file = (path.parent_path() / name.get<std::string>()).lexically_normal();
+    const BaseKernel kernel = detail::read_csr(file);
+    expects(kernel.rows == map.pairs() && kernel.columns == map.states(),
+            "{}: has {} rows and {} columns; must have {} and {}, as the base models", file.string(),
+            kernel.rows, kernel.columns, map.pairs(), map.states());
+    detail::validate_rows(kernel, map.actions(), file.string());
+    foreign.law.assign(at(map.entries()), 0.0);
+    for (Index pair = 0; pair < map.pairs(); ++pair)
+        for (auto k = kernel.offsets[at(pair)]; k < kernel.offsets[at(pair + 1)]; ++k) {
+            if (kernel.probabilities[at(k)] == 0) continue;
+            const Index entry = map.find_entry(pair, kernel.targets[at(k)]);
+            expects(entry >= 0, "{}: state {}, action {} leads to state {}, where no base model leads",
+                    file.string(), pair / map.actions(), pair % map.actions(), kernel.targets[at(k)]);
+            foreign.law[at(entry)] += kernel.probabilities[at(k)];
+        }
+    return foreign;
+}
+
+Matrix load_truth(const nlohmann::json& document, const fs::path& path, Index rows, Index features,
+                  bool homogeneous) {
     const std::string file = path.string();
-    detail::check_object(document, {"weights"}, file);
+    detail::check_object(document, {"weights", "foreign"}, file);
     const auto& steps = detail::list(detail::member(document, "weights", file), file + ": \"weights\"");
     expects(static_cast<Index>(steps.size()) == rows, "{}: \"weights\" has {} rows; must have {}, {}", file,
             steps.size(), rows, homogeneous ? "as the problem is homogeneous" : "one for each step");
@@ -199,8 +231,10 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
     std::string weights_file;
     if (root.has("environment") && root.section("environment").has("weights")) {
         const fs::path path = document.beside(root.section("environment").text("weights"));
-        parts.truth = load_truth(path, parts.homogeneous ? 1 : shape.horizon, parts.features->features(),
-                                 parts.homogeneous);
+        const nlohmann::json truth = detail::read_json(path);
+        parts.truth = load_truth(truth, path, parts.homogeneous ? 1 : shape.horizon,
+                                 parts.features->features(), parts.homogeneous);
+        parts.foreign = load_foreign(truth, path, *parts.features);
         weights_file = fmt::format(" (weights: {})", path.string());
     }
     parts.rewards = load_rewards(document, shape);
