@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "exploration_run.hpp"
 #include "load_run.hpp"
+#include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "request_help.hpp"
 #include "run_advice.hpp"
@@ -30,6 +31,7 @@ struct ExploreArguments {
     std::string source, folder, algorithm, confidence, constants, episodes, replan = to_string(Schedule{});
     std::optional<double> target, delta;
     FitFlags fit;
+    MisspecificationFlags off;
     SystemFlags system;
     std::string seed = "0";
     int threads = 0;
@@ -111,6 +113,7 @@ RunOptions options_of(const ExploreArguments& given, const Problem& problem, con
     options.system = system.canonical();
     options.seed = parse_seed(given.seed, "--seed");
     options.delta = delta_of(given.delta, problem);
+    options.assumed = assumed_of(given.off);
     explaining(flag_context, [&] {
         options.schedule = parse_schedule(given.replan);
         ExplorerOptions wanted{.algorithm = given.algorithm};
@@ -124,7 +127,7 @@ RunOptions options_of(const ExploreArguments& given, const Problem& problem, con
                 wanted.algorithm = source.name == "regression" ? "hoeffding" : "bernstein";
         }
         if (!sources.empty()) wanted.confidence = to_string(sources);
-        wanted = canonical(wanted, task_of(problem));
+        wanted = canonical(wanted, task_of(problem, options));
         options.algorithm = wanted.algorithm;
         options.confidence = wanted.confidence;
     });
@@ -165,6 +168,12 @@ std::string difference(const RunOptions& stored, const RunOptions& wanted) {
     compare("--seed", stored.seed, wanted.seed);
     compare("--replan", to_string(stored.schedule), to_string(wanted.schedule));
     compare("--system", stored.system, wanted.system);
+    const auto zeta = [](const RunOptions& options) { return options.assumed.misspecification.value_or(0); };
+    const auto reach = [](const RunOptions& options) {
+        return to_string(options.assumed.reach.value_or(Reach::anywhere));
+    };
+    compare("--misspecification", zeta(stored), zeta(wanted));
+    compare("--reach", reach(stored), reach(wanted));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -295,6 +304,7 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
     add_system_flags(*command, given->system);
     add_fit_flags(*command, given->fit);
+    add_misspecification_flags(*command, given->off);
     command->add_option("--seed", given->seed, "Of the simulation, of a system's episodes, and of ties")
         ->capture_default_str();
     command->add_option("--replan", given->replan, "every, doubling or growth=RATIO")->capture_default_str();

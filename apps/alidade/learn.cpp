@@ -17,6 +17,7 @@
 #include "contradiction_view.hpp"
 #include "experiment_view.hpp"
 #include "load_run.hpp"
+#include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "run_advice.hpp"
 #include "user_error.hpp"
@@ -31,6 +32,7 @@ struct LearnArguments {
     std::vector<std::string> files;
     std::optional<double> delta;
     FitFlags fit;
+    MisspecificationFlags off;
     int threads = 0;
     std::string columns;
     bool overwrite = false, normalise = false, same_system = false;
@@ -85,6 +87,13 @@ bool adds_to_run(const LearnArguments& given, const Problem& problem, double del
                           "choose another folder with -o, or replace the run with --overwrite"};
     if (run.problem_hash() != problem_hash(problem))
         throw UserError(fmt::format("the folder holds a run of another problem: {}", run.source()), context);
+    if (given.off.given() && !(run.options().assumed == assumed_of(given.off)))
+        throw UserError(
+            fmt::format("the folder holds a run that assumes another --misspecification or --reach"),
+            {context.where,
+             "what may be off is to be said before the data are seen; a run does not change it on the way",
+             "choose another folder with -o, replace the run with --overwrite, or leave the flags out and ask "
+             "alidade certify with other assumptions"});
     if (run.options().delta != delta && given.delta)
         throw UserError(
             fmt::format("the folder holds a run with --delta {} (not {})", run.options().delta, delta),
@@ -189,7 +198,10 @@ LearnedRun learn_from(const LearnArguments& given, const Problem& problem, doubl
     return explaining_run(given.folder, writing_use(given.overwrite), [&] {
         return Run::learn(
             given.folder, problem, given.source, delta, logs,
-            {.threads = thread_count(given.threads), .replace = given.overwrite, .worker = this_worker()});
+            {.threads = thread_count(given.threads),
+                          .replace = given.overwrite,
+                          .worker = this_worker(),
+                          .assumed = assumed_of(given.off)});
     });
 }
 
@@ -270,7 +282,7 @@ int learn(const LearnArguments& given, const Console& console) {
     require_fit_level(given.fit.level);
     const Problem problem = load_problem_argument(given.source, given.normalise);
     require_offline_algorithm(given.algorithm, task_of(problem));
-    require_usable(task_of(problem), given.source);
+    require_usable(assuming(task_of(problem), assumed_of(given.off)), given.source);
     const double delta = delta_of(given.delta, problem);
     const bool goes_on = adds_to_run(given, problem, delta);
     require_different_files(given.files);
@@ -319,6 +331,7 @@ void add_learn(CLI::App& app, Chosen& chosen) {
         "Only likelihood can learn from logs, and for linear MDPs lsvi [the one that serves]");
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
     add_fit_flags(*command, given->fit);
+    add_misspecification_flags(*command, given->off);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     command->add_flag("--overwrite", given->overwrite, "Replace a run that is in the folder");

@@ -43,6 +43,8 @@ struct ProblemDescription {
     /// zeta in [0, 1): no true transition law is farther than this, in total variation, from the mixture's at
     /// its state and action. Zero where the mixture is exact; aggregated systems have more [theory §1.1].
     double misspecification = 0;
+    /// Where a truth may lead that is off its mixture: anywhere, or where some base model does.
+    Reach reach = Reach::anywhere;
     std::optional<Matrix> truth;  ///< weights to simulate: H rows of d (one if homogeneous)
     /// What of the truth is no mixture, where there are such weights; none: nothing.
     std::optional<ForeignPart> foreign = std::nullopt;
@@ -77,6 +79,7 @@ public:
     const StartLaw& start() const noexcept { return parts_.start; }
     bool homogeneous() const noexcept { return parts_.homogeneous; }
     double misspecification() const noexcept { return parts_.misspecification; }
+    Reach reach() const noexcept { return parts_.reach; }
     /// Whether its system can be simulated.
     bool truth_known() const noexcept { return parts_.truth.has_value() || !parts_.measures.empty(); }
     /// The true weights; none if they are not known, and of linear MDPs.

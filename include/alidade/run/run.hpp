@@ -68,6 +68,7 @@ struct LearnOptions {
     Threads threads;          ///< results do not depend on them
     bool replace = false;     ///< a run that is in the folder
     std::string worker = {};  ///< who learns; kept with the episodes
+    AssumedError assumed = {};  ///< of a new run: how far the truth may be off, where not as the problem says
 };
 
 /// Calls its argument with every episode there is to tell, in order.
@@ -152,8 +153,10 @@ public:
     ExploredRun explore(const RunGoal& goal, const RunWatch& watch = {});
 
     /// What the run knows, computed again from the stored evidence; of a run that was killed, from its last
-    /// checkpoint. Nothing if nothing was stored yet.
-    std::optional<LoadedRun> load(Threads threads = {}) const;
+    /// checkpoint. Nothing if nothing was stored yet. `assumed`: under other assumptions than the run's, of
+    /// sets that hold for any of them; throws InvalidArgument of others, and ModelContradiction where the data
+    /// refute them.
+    std::optional<LoadedRun> load(Threads threads = {}, const AssumedError& assumed = {}) const;
 
     /// Stores that the data contradict the model, unless a contradiction is stored already.
     void note(const RunContradiction& found);

@@ -30,9 +30,13 @@ struct RunOptions {
     Schedule schedule;
     std::string system =
         "simulated";  ///< what runs its experiments: the name in systems(), without parameters
+    AssumedError assumed = {};  ///< how far the truth may be off, where not as the problem says
 
     bool operator==(const RunOptions&) const = default;
 };
+
+/// What a run explores: the problem's task, under what the run assumes.
+Task task_of(const Problem& problem, const RunOptions& options);
 
 /// Where a run stands: enough to go on as if it had never stopped.
 struct RunCheckpoint {

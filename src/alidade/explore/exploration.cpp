@@ -65,8 +65,8 @@ std::string to_string(Stopped stopped) {
 Exploration::Exploration(const Task& task, const ExplorerOptions& options)
     : task_(task),
       explorer_(task, options),
-      counts_(task.successors(), task.horizon),
-      batch_(task.successors(), task.horizon) {}
+      counts_(task.successors(), task.horizon, task.elsewhere()),
+      batch_(task.successors(), task.horizon, task.elsewhere()) {}
 
 bool Exploration::certificate_due(const std::optional<double>& target) const {
     if (!target && takes_long(task_.shape())) {

@@ -73,7 +73,7 @@ void LikelihoodSource::restore(const Snapshot& memory) {
 
 Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
     const Task& task = setting_.task;
-    Counts counts(task.features, task.horizon);
+    Counts counts(task.features, task.horizon, Elsewhere::counted);
     read_counts(evidence, counts);
     // More centres and sizes of the ellipsoid, all of which bound the regret of the same mixture: more effort
     // may give smaller sets, on the same event.

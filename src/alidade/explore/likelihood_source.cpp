@@ -24,7 +24,7 @@ LikelihoodSource::LikelihoodSource(SourceSetting setting, LikelihoodSourceOption
     : setting_(std::move(setting)),
       options_(options),
       tangent_(*setting_.task.features, ParameterSet::of(*setting_.task.features).space()),
-      counts_(setting_.task.features, setting_.task.horizon) {
+      counts_(setting_.task.features, setting_.task.horizon, setting_.task.elsewhere()) {
     const Task& task = setting_.task;
     validate(task.shape());
     task.start.validate(task.features->states());

@@ -20,12 +20,13 @@ public:
           value_(value),
           psi_(at(coordinates.space.dimension())) {}
 
-    ValueRow operator()(const RowPlace& place, std::span<const SeenEntry> seen) {
+    /// `elsewhere`: visits that led to where no base model does, which V does not reach: it is 0 there.
+    ValueRow operator()(const RowPlace& place, std::span<const SeenEntry> seen, std::int64_t elsewhere = 0) {
         const Index pair = place.pair;
         const Index p = coordinates_.space.dimension(), first = features_.first_entry(pair);
         feature_.assign(at(p), 0.0);
         double predicted = 0, hits = 0;
-        std::int64_t visits = 0;
+        std::int64_t visits = elsewhere;
         for (Index j = 0; j < features_.successors(pair); ++j) {
             const Index entry = first + j;
             const bool here = !seen.empty() && seen.front().entry == entry;
@@ -56,12 +57,16 @@ void visit_value_rows(const Task& task, const TangentFeatures& coordinates, cons
                       const ValueOf& value, const std::function<void(const ValueRow&)>& visit) {
     const FeatureMap& features = *task.features;
     RowOfPair row(features, coordinates, value);
-    for (Step h = 0; h < task.shape().learned_steps(); ++h)
+    for (Step h = 0; h < task.shape().learned_steps(); ++h) {
+        const Index set = task.homogeneous ? 0 : h;
         for_each_seen_pair(features, batch.seen(h), [&](Index pair, std::span<const SeenEntry> seen) {
             // Pooled steps feed one set: V in [0,1] has one noise whatever the step [theory §3j]. Any order
             // will do, as all rows of a batch were fixed before it.
-            visit(row({h, task.homogeneous ? 0 : h, pair}, seen));
+            visit(row({h, set, pair}, seen));
         });
+        // Targets are off by the misspecification at most, wherever its mass goes [theory §1.1].
+        for (const SeenEntry& seen : batch.elsewhere(h)) visit(row({h, set, seen.entry}, {}, seen.count));
+    }
 }
 
 }  // namespace alidade::detail

@@ -49,7 +49,7 @@ Document open_document(std::string_view path_text) {
     const detail::TomlSection root = document.root();
     root.allow_only({"problem", "base", "features", "linear", "environment", "target", "reward"});
     root.section("problem").allow_only({"name", "horizon", "initial_state", "initial", "homogeneous",
-                                        "misspecification", "state_names", "action_names"});
+                                        "misspecification", "reach", "state_names", "action_names"});
     if (root.has("environment")) {
         const detail::TomlSection environment = root.section("environment");
         environment.allow_only({"weights", "measures", "command", "system", "workers", "timeout"});
@@ -125,6 +125,14 @@ double load_misspecification(const detail::TomlSection& problem) {
     expects(zeta >= 0 && zeta < 1, "{} is {}; must be at least 0 and less than 1",
             problem.where("misspecification"), zeta);
     return zeta;
+}
+
+Reach load_reach(const detail::TomlSection& problem) {
+    if (!problem.has("reach")) return Reach::anywhere;
+    const std::string name = problem.text("reach");
+    expects(name == to_string(Reach::anywhere) || name == to_string(Reach::support),
+            "{} is '{}'; must be anywhere or support", problem.where("reach"), name);
+    return parse_reach(name);
 }
 
 /// The foreign part of a truth.json, if it has one; its kernel lies beside it.
@@ -220,6 +228,7 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
     parts.horizon = problem.integer("horizon", 1, largest_size);
     parts.homogeneous = problem.has("homogeneous") && problem.boolean("homogeneous");
     parts.misspecification = load_misspecification(problem);
+    parts.reach = load_reach(problem);
     load_any_features(document, options, parts);
     const SuccessorMap& map =
         parts.linear ? static_cast<const SuccessorMap&>(*parts.linear) : *parts.features;

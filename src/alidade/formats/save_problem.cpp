@@ -101,6 +101,7 @@ std::string problem_section(const ProblemDescription& parts) {
     text += fmt::format("homogeneous = {}\n", parts.homogeneous);
     if (parts.misspecification > 0)
         text += fmt::format("misspecification = {}\n", float_text(parts.misspecification));
+    if (parts.reach != Reach::anywhere) text += fmt::format("reach = \"{}\"\n", to_string(parts.reach));
     if (!parts.state_names.empty()) text += fmt::format("state_names = {}\n", quoted_list(parts.state_names));
     if (!parts.action_names.empty())
         text += fmt::format("action_names = {}\n", quoted_list(parts.action_names));

@@ -69,8 +69,8 @@ void check_truth(const Matrix& truth, const ParameterSet& parameters, Index rows
 }
 
 Task task_of(const ProblemDescription& parts) {
-    return {parts.features,    parts.horizon,          parts.start,
-            parts.homogeneous, parts.misspecification, parts.linear};
+    return {parts.features,         parts.horizon, parts.start, parts.homogeneous,
+            parts.misspecification, parts.linear,  parts.reach};
 }
 
 /// What can be checked before the parameter set exists, which needs features.

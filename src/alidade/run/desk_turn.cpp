@@ -39,8 +39,9 @@ std::vector<ledger::UntakenPart> parts_of_deployment(const std::vector<ledger::U
 
 Beginning begin_exploration(const Problem& problem, const RunOptions& options, Threads threads,
                             const std::optional<RunCheckpoint>& checkpoint) {
-    Beginning beginning{Exploration(task_of(problem), explorer_options(options, threads)),
-                        Counts(problem.shared_successors(), problem.shape().horizon)};
+    const Task task = task_of(problem, options);
+    Beginning beginning{Exploration(task, explorer_options(options, threads)),
+                        Counts(problem.shared_successors(), problem.shape().horizon, task.elsewhere())};
     if (!checkpoint) return beginning;
     if (checkpoint->memory == Snapshot{})
         beginning.unasked = checkpoint->counts;
@@ -63,7 +64,8 @@ void count_part(const sqlite::Database& database, const ledger::UntakenPart& par
 }
 
 ExperimentDesk::Intake ExperimentDesk::take_in() const {
-    const Counts none(problem().shared_successors(), problem().shape().horizon);
+    const Counts none(problem().shared_successors(), problem().shape().horizon,
+                      task_of(problem(), store_->options()).elsewhere());
     Intake intake{{}, {}, {}, {}, {}, none, none, {}};
     store_->inspect([&](const sqlite::Database& database) {
         intake.settings = ledger::read_settings(database);

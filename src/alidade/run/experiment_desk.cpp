@@ -181,7 +181,8 @@ Experiment ExperimentDesk::experiment(std::int64_t id) const {
 
 std::string ExperimentDesk::unasked_refusal() const {
     for (const Request& request : parse_requests(store_->options().confidence))
-        if (std::string refusal = find_source(request.name).unasked_refusal(task_of(problem()), request);
+        if (std::string refusal =
+                find_source(request.name).unasked_refusal(task_of(problem(), store_->options()), request);
             !refusal.empty())
             return refusal;
     return {};
@@ -198,7 +199,8 @@ ExperimentDesk::Answer ExperimentDesk::read_answer(const EpisodeSource& episodes
                                                    const Policy* policy) const {
     Answer answer{EpisodeSpool(store_->folder())};
     // Counted for the checks that counting makes.
-    Counts counts(problem().shared_successors(), problem().shape().horizon);
+    Counts counts(problem().shared_successors(), problem().shape().horizon,
+                  task_of(problem(), store_->options()).elsewhere());
     if (!episodes) return answer;
     episodes([&](const LoggedEpisode& episode) {
         validate(episode, problem().shape(), problem().start());

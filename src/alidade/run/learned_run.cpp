@@ -19,8 +19,10 @@ struct ReadLog {
     Counts counts;
 };
 
-ReadLog read_log(const EpisodeLog& log, const Problem& problem, const std::filesystem::path& room) {
-    ReadLog read{detail::EpisodeSpool(room), Counts(problem.shared_successors(), problem.shape().horizon)};
+ReadLog read_log(const EpisodeLog& log, const Problem& problem, Elsewhere elsewhere,
+                 const std::filesystem::path& room) {
+    ReadLog read{detail::EpisodeSpool(room),
+                 Counts(problem.shared_successors(), problem.shape().horizon, elsewhere)};
     log.episodes([&](const LoggedEpisode& episode) {
         validate(episode, problem.shape(), problem.start());
         expects(episode.times <= most_episodes - read.counts.episodes(), "more than {} episodes in all",
@@ -47,12 +49,13 @@ bool has_log(const detail::RunStore& store, const std::string& digest) {
 }
 
 /// What a run of logs is asked to do.
-RunOptions offline_options(const Problem& problem, double delta) {
+RunOptions offline_options(const Problem& problem, double delta, const AssumedError& assumed) {
     RunOptions options;
+    options.assumed = assumed;
     options.algorithm = offline_algorithm(task_of(problem));
     options.confidence.clear();  // the algorithm's own
     options.delta = delta;
-    const ExplorerOptions spelled = canonical(explorer_options(options, 1), task_of(problem));
+    const ExplorerOptions spelled = canonical(explorer_options(options, 1), task_of(problem, options));
     options.algorithm = spelled.algorithm;
     options.confidence = spelled.confidence;
     return options;
@@ -62,7 +65,7 @@ void require_of_logs(const Run& run, const Problem& problem) {
     expects(run.problem_hash() == problem_hash(problem), "{}: the run is of another problem",
             run.folder().string());
     const auto before = run.checkpoint();
-    const RunOptions wanted = offline_options(problem, run.options().delta);
+    const RunOptions wanted = offline_options(problem, run.options().delta, run.options().assumed);
     expects((!before || before->memory == Snapshot{}) && run.options().algorithm == wanted.algorithm &&
                 run.options().confidence == wanted.confidence,
             "{}: the run is one that is explored; logs are told to it as episodes that nobody asked for",
@@ -74,18 +77,19 @@ void require_of_logs(const Run& run, const Problem& problem) {
 LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
                       double delta, std::span<const EpisodeLog> logs, const LearnOptions& options) {
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<ReadLog> read;
-    for (const EpisodeLog& log : logs) read.push_back(read_log(log, problem, room_for(folder)));
-    RunOptions asked = offline_options(problem, delta);
+    RunOptions asked = offline_options(problem, delta, options.assumed);
     std::optional<Run> run;
     if (exists(folder) && !options.replace) {
         run = open(folder);
         require_of_logs(*run, problem);
         asked = run->options();
     }
+    const Elsewhere elsewhere = task_of(problem, asked).elsewhere();
+    std::vector<ReadLog> read;
+    for (const EpisodeLog& log : logs) read.push_back(read_log(log, problem, elsewhere, room_for(folder)));
     const auto before = run ? run->checkpoint() : std::nullopt;
     // Which of them are new is known before anything is computed.
-    Counts counts(problem.shared_successors(), problem.shape().horizon);
+    Counts counts(problem.shared_successors(), problem.shape().horizon, elsewhere);
     if (before) counts += before->counts;
     std::vector<std::string> known;
     std::map<std::string, std::size_t> fresh;  // by digest
@@ -98,7 +102,7 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     }
     Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.
-    Knowledge knowledge = recompute(task_of(problem), evidence, explorer_options(asked, options.threads));
+    Knowledge knowledge = recompute(task_of(problem, asked), evidence, explorer_options(asked, options.threads));
     RunResult result = detail::result_of(knowledge, std::move(evidence), std::string(stopped_at_logs));
     result.timings.total = result.timings.certify =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -49,6 +49,8 @@ std::string hash_of(const Problem& problem, bool whole) {
     hash.add(Index{problem.homogeneous()});
     // Left out when zero, so that exact mixtures keep the hash they had before there was any other.
     if (problem.misspecification() > 0) hash.add(problem.misspecification());
+    // Likewise: it decides what may be counted.
+    if (problem.misspecification() > 0 && problem.reach() != Reach::anywhere) hash.add(Index{1});
     return hash.hex();
 }
 

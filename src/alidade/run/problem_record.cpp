@@ -264,6 +264,7 @@ Snapshot record_of(const Problem& problem, const std::string& source) {
     record.integers["sizes"] = {shape.states, shape.actions, features, shape.horizon};
     record.integers["homogeneous"] = {parts.homogeneous};
     if (parts.misspecification > 0) record.numbers["misspecification"] = {parts.misspecification};
+    if (parts.reach != Reach::anywhere) record.integers["support_only"] = {1};
     if (parts.linear)
         put_linear(record, *parts.linear);
     else if (has_many_features(problem))
@@ -307,6 +308,7 @@ Problem problem_from_record(const Snapshot& record, const SharedFeatures& at_han
     parts.start = start_from_record(record);
     parts.homogeneous = find_one(record.integers, "homogeneous") != 0;
     parts.misspecification = find_optional(record.numbers, "misspecification").value_or(0);
+    if (record.integers.contains("support_only")) parts.reach = Reach::support;
     if (record.numbers.contains("truth")) parts.truth = truth_from_record(record, features);
     if (record.numbers.contains("foreign_law"))
         parts.foreign =

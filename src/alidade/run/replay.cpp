@@ -20,10 +20,12 @@ void compare_arrays(const std::map<std::string, T>& stored, const std::map<std::
 }
 
 /// What a run knew before it had a ledger.
-std::optional<RunCheckpoint> carried_checkpoint(const Snapshot& carried, const Problem& problem) {
+std::optional<RunCheckpoint> carried_checkpoint(const Snapshot& carried, const Problem& problem,
+                                                const RunOptions& options) {
     if (carried == Snapshot{}) return std::nullopt;
     RunCheckpoint checkpoint{carried.part("memory."),
-                             Counts(problem.shared_successors(), problem.shape().horizon)};
+                             Counts(problem.shared_successors(), problem.shape().horizon,
+                                    task_of(problem, options).elsewhere())};
     read_counts(carried.part("counts."), checkpoint.counts);
     return checkpoint;
 }
@@ -112,7 +114,8 @@ Replay ExperimentDesk::replay(Threads threads) const {
         const std::int64_t last = ledger::read_settings(database).deployment;
         SecondTime again(database,
                          begin_exploration(problem(), store_->options(), threads,
-                                           carried_checkpoint(ledger::read_carried(database), problem())),
+                                           carried_checkpoint(ledger::read_carried(database), problem(),
+                                                              store_->options())),
                          last);
         again.tell(std::nullopt);
         for (std::int64_t number = 1; number <= last; ++number) {

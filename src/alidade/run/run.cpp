@@ -100,6 +100,10 @@ ExploreOptions loop_options(const RunGoal& goal, const RunWatch& watch, Checkpoi
 
 }  // namespace
 
+Task task_of(const Problem& problem, const RunOptions& options) {
+    return assuming(task_of(problem), options.assumed);
+}
+
 ExplorerOptions explorer_options(const RunOptions& options, Threads threads) {
     return {.algorithm = options.algorithm,
             .confidence = options.confidence,
@@ -111,7 +115,7 @@ ExplorerOptions explorer_options(const RunOptions& options, Threads threads) {
 
 Run Run::create(const std::filesystem::path& folder, const Problem& problem, const std::string& source,
                 RunOptions options) {
-    const ExplorerOptions asked = canonical(explorer_options(options, 1), task_of(problem));
+    const ExplorerOptions asked = canonical(explorer_options(options, 1), task_of(problem, options));
     options.algorithm = asked.algorithm;
     options.confidence = asked.confidence;
     return Run(detail::RunStore::create(folder, problem, source, options));
@@ -177,7 +181,7 @@ ExploredRun Run::explore(Deployer& system, const RunGoal& goal, const RunWatch& 
     expects(!keeps_episodes(),
             "{}: the run keeps every episode; explore it with a system that reports them, not with counts",
             folder().string());
-    Exploration exploration(task_of(problem()), explorer_options(options(), goal.threads));
+    Exploration exploration(task_of(problem(), options()), explorer_options(options(), goal.threads));
     std::optional<RunContradiction> known;
     if (auto checkpoint = store_->checkpoint()) {
         known = std::move(checkpoint->contradiction);
@@ -217,9 +221,10 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     asked.algorithm = offline_algorithm(task_of(problem));
     asked.confidence.clear();  // the algorithm's own
     asked.delta = delta;
+    asked.assumed = options.assumed;
     Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.
-    Knowledge knowledge = recompute(task_of(problem), evidence, explorer_options(asked, options.threads));
+    Knowledge knowledge = recompute(task_of(problem, asked), evidence, explorer_options(asked, options.threads));
     RunResult result = detail::result_of(knowledge, std::move(evidence), std::string(stopped_at_logs));
     result.timings.total = result.timings.certify = seconds_from(begin);
     if (options.replace) detail::RunStore::remove(folder);
@@ -228,9 +233,9 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     return {std::move(run), std::move(knowledge), std::move(result)};
 }
 
-std::optional<LoadedRun> Run::load(Threads threads) const {
+std::optional<LoadedRun> Run::load(Threads threads, const AssumedError& assumed) const {
     const ExplorerOptions explorer = explorer_options(options(), threads);
-    const Task task = task_of(problem());
+    const Task task = assuming(task_of(problem(), options()), assumed);
     const bool kept = keeps_episodes();
     auto result = store_->result();
     std::optional<RunCheckpoint> checkpoint;

@@ -36,6 +36,9 @@ Values values_of(const RunOptions& options) {
                   {"schedule_sub_batch", schedule.sub_batch}};
     // Runs that say nothing were simulated: others could not be.
     if (options.system != RunOptions{}.system) values["system"] = options.system;
+    // Those that say nothing assume what their problem does.
+    if (options.assumed.misspecification) values["misspecification"] = *options.assumed.misspecification;
+    if (options.assumed.reach) values["reach"] = to_string(*options.assumed.reach);
     return values;
 }
 
@@ -71,6 +74,9 @@ RunOptions options_from(const Values& values, bool earlier) {
     options.schedule.growth = take<double>(values, "schedule_growth");
     options.schedule.sub_batch = take<double>(values, "schedule_sub_batch");
     if (values.contains("system")) options.system = take<std::string>(values, "system");
+    if (values.contains("misspecification"))
+        options.assumed.misspecification = take<double>(values, "misspecification");
+    if (values.contains("reach")) options.assumed.reach = parse_reach(take<std::string>(values, "reach"));
     return options;
 }
 
@@ -180,7 +186,9 @@ std::optional<RunCheckpoint> read_checkpoint(const Database& database, const Ide
     if (!run_tables::written(database, "memory")) return std::nullopt;
     const Problem& problem = identity.problem;
     const bool earlier = of_format_1(database);
-    RunCheckpoint checkpoint{{}, Counts(problem.shared_successors(), problem.shape().horizon)};
+    RunCheckpoint checkpoint{{},
+                             Counts(problem.shared_successors(), problem.shape().horizon,
+                                    task_of(problem, identity.options).elsewhere())};
     run_tables::read_counts(database, checkpoint.counts, earlier);
     checkpoint.memory = run_tables::read_record(database, "memory", earlier, {.counts = &checkpoint.counts});
     if (earlier) {
