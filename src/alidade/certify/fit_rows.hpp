@@ -15,13 +15,13 @@ struct FitRow {
     std::optional<Step> step;  ///< none where the steps are pooled
     Index pair = 0;
     Index first = 0, last = 0;  ///< its items
-    double visits = 0;
-    Index successors = 0;  ///< m >= 2
+    double visits = 0;     ///< those that led elsewhere included
+    double elsewhere = 0;  ///< how often it led where no base model leads
+    Index successors = 0;  ///< m
 };
 
 /// The transitions of one confidence set as a check of the model sees them: an item is a successor that was seen,
-/// how often, and its base probabilities f, so that weights theta give it p = theta . f. Pairs with one successor
-/// are left out: it follows whatever the weights are.
+/// how often, and its base probabilities f, so that weights theta give it p = theta . f.
 struct FitRows {
     Index features = 0;            ///< d
     std::vector<double> phi;       ///< d numbers an item
@@ -43,8 +43,18 @@ struct FitRows {
     std::vector<double> predicted(const Vector& weights) const;
     /// How many of the transitions depend on the weights.
     double informative_count() const;
-    /// Appends what was seen at a step, or at all of them.
+    /// The most successors that a pair has.
+    Index most_successors() const;
+    /// Appends what was seen at a step, or at all of them. Pairs with one successor are left out: it follows
+    /// whatever the weights are.
     void add(const FeatureMap& map, std::span<const SeenEntry> seen, std::optional<Step> step);
+    /// The same with what led elsewhere, which any pair may.
+    void add(const FeatureMap& map, std::span<const SeenEntry> seen, std::span<const SeenEntry> elsewhere,
+             std::optional<Step> step);
+
+private:
+    void add_row(const FeatureMap& map, Index pair, std::span<const SeenEntry> here, double elsewhere,
+                 std::optional<Step> step);
 };
 
 /// ln p of an item whose predicted number is known.
