@@ -213,7 +213,7 @@ int certify(const CertifyArguments& given, const Console& console) {
     const Threads threads = thread_count(given.threads);
     const LoadedRun loaded = load_run(store, threads);
     const Knowledge& knowledge = loaded.knowledge;
-    const Standing standing = standing_of(store, given.fit);
+    const Standing standing = standing_of(store, given.fit, knowledge.learned.get());
     insist(standing, console);
     if (!rewards_given) return certify_run(store, loaded, standing, console);
     std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);

@@ -138,6 +138,7 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
     Goal goal;
     goal.threads = thread_count(given.threads);
     require_fit_level(given.fit.level);
+    require_suspects(given.fit, problem);
     goal.fit = given.fit;
     goal.target = given.target ? given.target : problem.target().epsilon;
     goal.episodes = budget_of(given, problem, options.delta, parse_requests(options.confidence));

@@ -210,7 +210,7 @@ int plan(const PlanArguments& given, const Console& console) {
     const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     const std::vector<std::string> names = plan_names(given.keep, rewards, given.rewards.batch());
     const Knowledge knowledge = load_run(store, threads).knowledge;
-    const Standing standing = standing_of(store, given.fit);
+    const Standing standing = standing_of(store, given.fit, knowledge.learned.get());
     insist(standing, console);
     PlannerChoice planner(given.planner, knowledge.learned, threads);
     const PlanBasis basis{store.problem(), knowledge, standing, threads, store, names};

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "alidade/model/base_kernel.hpp"
 #include "alidade/model/successor_map.hpp"
 #include "alidade/types.hpp"
 
@@ -34,5 +35,9 @@ ForeignLaw parse_foreign_law(std::string_view name);
 /// A foreign part on the successors of a problem. Throws InvalidArgument unless 0 < share <= 1.
 ForeignPart foreign_part(const SuccessorMap& successors, double share, ForeignLaw law = ForeignLaw::random,
                          std::uint64_t seed = 1);
+
+/// The same of a kernel. Throws InvalidArgument, too, unless it has a row a pair and leads only where the map
+/// does.
+ForeignPart foreign_part(const SuccessorMap& successors, double share, const BaseKernel& kernel);
 
 }  // namespace alidade

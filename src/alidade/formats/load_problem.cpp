@@ -142,28 +142,14 @@ std::optional<ForeignPart> load_foreign(const nlohmann::json& document, const fs
     const std::string where = path.string() + ": \"foreign\"";
     const nlohmann::json& object = document["foreign"];
     detail::check_object(object, {"share", "file"}, where);
-    ForeignPart foreign;
-    foreign.share = detail::number(detail::member(object, "share", where), where + ", \"share\"");
-    expects(foreign.share > 0 && foreign.share <= 1,
-            "{}, \"share\": is {}; must be greater than 0 and at most 1", where, foreign.share);
+    const double share = detail::number(detail::member(object, "share", where), where + ", \"share\"");
+    expects(share > 0 && share <= 1, "{}, \"share\": is {}; must be greater than 0 and at most 1", where, share);
     const nlohmann::json& name = detail::member(object, "file", where);
     expects(name.is_string(), "{}, \"file\": must be a text, the name of a kernel's file", where);
     const fs::path file = (path.parent_path() / name.get<std::string>()).lexically_normal();
     const BaseKernel kernel = detail::read_csr(file);
-    expects(kernel.rows == map.pairs() && kernel.columns == map.states(),
-            "{}: has {} rows and {} columns; must have {} and {}, as the base models", file.string(),
-            kernel.rows, kernel.columns, map.pairs(), map.states());
-    detail::validate_rows(kernel, map.actions(), file.string());
-    foreign.law.assign(at(map.entries()), 0.0);
-    for (Index pair = 0; pair < map.pairs(); ++pair)
-        for (auto k = kernel.offsets[at(pair)]; k < kernel.offsets[at(pair + 1)]; ++k) {
-            if (kernel.probabilities[at(k)] == 0) continue;
-            const Index entry = map.find_entry(pair, kernel.targets[at(k)]);
-            expects(entry >= 0, "{}: state {}, action {} leads to state {}, where no base model leads",
-                    file.string(), pair / map.actions(), pair % map.actions(), kernel.targets[at(k)]);
-            foreign.law[at(entry)] += kernel.probabilities[at(k)];
-        }
-    return foreign;
+    detail::validate_rows(kernel, kernel.rows / kernel.columns, file.string());
+    return detail::at_place(file.string(), [&] { return foreign_part(map, share, kernel); });
 }
 
 Matrix load_truth(const nlohmann::json& document, const fs::path& path, Index rows, Index features,

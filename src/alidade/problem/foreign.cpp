@@ -19,6 +19,11 @@ Stream foreign_stream(std::uint64_t seed, Index where) {
                   static_cast<std::uint64_t>(where));
 }
 
+void check_share(double share) {
+    expects(share > 0 && share <= 1, "the share of a foreign part is {}; must be greater than 0 and at most 1",
+            share);
+}
+
 /// What a law of all states leaves to the successors of a pair, as a law.
 std::vector<double> cut(const std::vector<double>& whole, std::span<const std::int32_t> targets) {
     std::vector<double> law;
@@ -52,9 +57,26 @@ ForeignLaw parse_foreign_law(std::string_view name) {
     return *found;
 }
 
+ForeignPart foreign_part(const SuccessorMap& successors, double share, const BaseKernel& kernel) {
+    check_share(share);
+    expects(kernel.rows == successors.pairs() && kernel.columns == successors.states() &&
+                std::ssize(kernel.offsets) == kernel.rows + 1,
+            "has {} rows and {} columns; must have {} and {}, as the base models", kernel.rows, kernel.columns,
+            successors.pairs(), successors.states());
+    ForeignPart part{share, std::vector<double>(at(successors.entries()), 0.0)};
+    for (Index pair = 0; pair < successors.pairs(); ++pair)
+        for (auto k = kernel.offsets[at(pair)]; k < kernel.offsets[at(pair + 1)]; ++k) {
+            if (kernel.probabilities[at(k)] == 0) continue;
+            const Index entry = successors.find_entry(pair, kernel.targets[at(k)]);
+            expects(entry >= 0, "state {}, action {} leads to state {}, where no base model leads",
+                    pair / successors.actions(), pair % successors.actions(), kernel.targets[at(k)]);
+            part.law[at(entry)] += kernel.probabilities[at(k)];
+        }
+    return part;
+}
+
 ForeignPart foreign_part(const SuccessorMap& successors, double share, ForeignLaw law, std::uint64_t seed) {
-    expects(share > 0 && share <= 1, "the share of a foreign part is {}; must be greater than 0 and at most 1",
-            share);
+    check_share(share);
     ForeignPart part{share, {}};
     part.law.reserve(at(successors.entries()));
     std::vector<double> common;

@@ -8,7 +8,7 @@ namespace alidade::detail {
 /// digits.
 inline double digamma(double x) {
     double below = 0;
-    while (x < 10) {
+    while (x < 15) {
         below += 1 / x;
         x += 1;
     }
@@ -21,7 +21,7 @@ inline double digamma(double x) {
 /// psi'(x), x > 0, in the same way.
 inline double trigamma(double x) {
     double below = 0;
-    while (x < 10) {
+    while (x < 15) {
         below += 1 / (x * x);
         x += 1;
     }
