@@ -1,6 +1,6 @@
 // What the model check sees: the evidence against the mixture, by today's alternatives and by Krichevsky and
-// Trofimov's predictor alone, on right models and on truths that are a little off; what the lower bound of the
-// misspecification reaches; and how often right models are called wrong.
+// Trofimov's predictor alone, on right models and on truths that are a little off; what the lower bound of
+// the misspecification reaches; and how often right models are called wrong.
 //
 //     model_check [--seeds 5]             the table of docs/algorithms/model-check.md
 //     model_check --alarms [--runs 1000]  right models, four looks each
@@ -38,21 +38,36 @@ constexpr const char* call_centre = "builtin:queue?lines=199&agents=4,8,12&start
 constexpr const char* queue = "the queue of docs/wrong-models.md";
 
 const std::vector<Cell> cells{
-    {"garnet", garnet, "", 0, 1'000},           {"garnet", garnet, "", 0, 10'000},
-    {"garnet", garnet, "", 0, 100'000},         {"garnet", garnet, "random", 0.01, 100'000},
-    {"garnet", garnet, "random", 0.02, 100'000}, {"garnet", garnet, "random", 0.05, 10'000},
-    {"garnet", garnet, "random", 0.05, 100'000}, {"garnet", garnet, "uniform", 0.05, 100'000},
-    {"garnet", garnet, "shared", 0.01, 100'000}, {"garnet", garnet, "shared", 0.05, 10'000},
-    {"inventory", inventory, "", 0, 1'000},     {"inventory", inventory, "", 0, 10'000},
-    {"inventory", inventory, "", 0, 100'000},   {"inventory", inventory, "random", 0.02, 100'000},
-    {"inventory", inventory, "random", 0.05, 10'000}, {"inventory", inventory, "random", 0.05, 100'000},
-    {"inventory", inventory, "lowest", 0.01, 10'000}, {"inventory", inventory, "lowest", 0.02, 1'000},
-    {"inventory", inventory, "lowest", 0.05, 1'000},  {"queue", queue, "", 0, 2'000},
-    {"queue", queue, "", 0, 10'000},            {"queue", queue, "", 0, 100'000},
-    {"queue", queue, "random", 0.02, 10'000},   {"queue", queue, "random", 0.05, 2'000},
-    {"queue", queue, "random", 0.05, 10'000},   {"queue", queue, "lowest", 0.02, 100'000},
-    {"queue", queue, "lowest", 0.05, 2'000},    {"queue", queue, "lowest", 0.05, 10'000},
-    {"call centre", call_centre, "", 0, 10'000}, {"call centre", call_centre, "random", 0.02, 10'000},
+    {"garnet", garnet, "", 0, 1'000},
+    {"garnet", garnet, "", 0, 10'000},
+    {"garnet", garnet, "", 0, 100'000},
+    {"garnet", garnet, "random", 0.01, 100'000},
+    {"garnet", garnet, "random", 0.02, 100'000},
+    {"garnet", garnet, "random", 0.05, 10'000},
+    {"garnet", garnet, "random", 0.05, 100'000},
+    {"garnet", garnet, "uniform", 0.05, 100'000},
+    {"garnet", garnet, "shared", 0.01, 100'000},
+    {"garnet", garnet, "shared", 0.05, 10'000},
+    {"inventory", inventory, "", 0, 1'000},
+    {"inventory", inventory, "", 0, 10'000},
+    {"inventory", inventory, "", 0, 100'000},
+    {"inventory", inventory, "random", 0.02, 100'000},
+    {"inventory", inventory, "random", 0.05, 10'000},
+    {"inventory", inventory, "random", 0.05, 100'000},
+    {"inventory", inventory, "lowest", 0.01, 10'000},
+    {"inventory", inventory, "lowest", 0.02, 1'000},
+    {"inventory", inventory, "lowest", 0.05, 1'000},
+    {"queue", queue, "", 0, 2'000},
+    {"queue", queue, "", 0, 10'000},
+    {"queue", queue, "", 0, 100'000},
+    {"queue", queue, "random", 0.02, 10'000},
+    {"queue", queue, "random", 0.05, 2'000},
+    {"queue", queue, "random", 0.05, 10'000},
+    {"queue", queue, "lowest", 0.02, 100'000},
+    {"queue", queue, "lowest", 0.05, 2'000},
+    {"queue", queue, "lowest", 0.05, 10'000},
+    {"call centre", call_centre, "", 0, 10'000},
+    {"call centre", call_centre, "random", 0.02, 10'000},
 };
 
 std::string with(const std::string& uri, const std::string& more) {
@@ -122,8 +137,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 void table(int seeds) {
-    fmt::print("| problem | foreign part | episodes | kt | ln E | best | zeta_low | off by | unseen | ms a step |\n"
-               "|---|---|---:|---|---|---|---|---|---|---|\n");
+    fmt::print(
+        "| problem | foreign part | episodes | kt | ln E | best | zeta_low | off by | unseen | ms a step |\n"
+        "|---|---|---:|---|---|---|---|---|---|---|\n");
     for (const Cell& cell : cells) {
         std::vector<std::string> kt, evidence, best, low;
         double off = 0, unseen = 0, slowest = 0;
@@ -132,31 +148,31 @@ void table(int seeds) {
             const Counts counts = data_of(problem, cell.episodes, static_cast<std::uint64_t>(seed));
             const auto start = std::chrono::steady_clock::now();
             const ModelFit fit = check_model(problem.features(), counts, false);
-            slowest = std::max(slowest, 1e3 * seconds_since(start) /
-                                            static_cast<double>(problem.shape().learned_steps()));
+            slowest = std::max(
+                slowest, 1e3 * seconds_since(start) / static_cast<double>(problem.shape().learned_steps()));
             kt.push_back(fmt::format("{:.0f}", fit.kt));
             evidence.push_back(fmt::format("{:.1f}", fit.log_evidence));
             best.push_back(fmt::format("{} {}", fit.best.front().alternative, fit.best.front().parameter));
-            low.push_back(fmt::format(
-                "{:.4f}", misspecification_lower(problem.features(), counts, false).lower));
+            low.push_back(
+                fmt::format("{:.4f}", misspecification_lower(problem.features(), counts, false).lower));
             off = std::max(off, problem.true_misspecification());
             unseen = fit.unseen;
         }
         fmt::print("| {} | {} | {} | {} | {} | {} | {} | {:.3f} | {:.3f} | {:.1f} |\n", cell.label,
-                   cell.share > 0 ? fmt::format("{} % {}", 100 * cell.share, cell.law) : "none", cell.episodes,
-                   fmt::join(kt, ", "), fmt::join(evidence, ", "), best.front(), fmt::join(low, ", "), off, unseen,
-                   slowest);
+                   cell.share > 0 ? fmt::format("{} % {}", 100 * cell.share, cell.law) : "none",
+                   cell.episodes, fmt::join(kt, ", "), fmt::join(evidence, ", "), best.front(),
+                   fmt::join(low, ", "), off, unseen, slowest);
         std::fflush(stdout);
     }
 }
 
 /// A right model: weights inside, on an edge or at a vertex, some rows on which the base models agree.
 Problem right_model(int run) {
-    const Problem drawn = make_builtin(
-        with(run % 2 == 0 ? "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4&concentration=1"
-                          : "builtin:needle?states=6&actions=2&features=3&horizon=4&successors=4&concentration=1&"
-                            "fraction=0.5",
-             fmt::format("seed={}", run)));
+    const Problem drawn = make_builtin(with(
+        run % 2 == 0 ? "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4&concentration=1"
+                     : "builtin:needle?states=6&actions=2&features=3&horizon=4&successors=4&concentration=1&"
+                       "fraction=0.5",
+        fmt::format("seed={}", run)));
     ProblemDescription parts = drawn.description();
     parts.homogeneous = run % 5 == 0;
     if (parts.homogeneous) parts.truth = Matrix(parts.truth->topRows(1));

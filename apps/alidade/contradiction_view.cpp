@@ -16,9 +16,10 @@ void add_fit_flags(CLI::App& command, FitFlags& flags) {
         .add_option("--fit-level", flags.level,
                     "Probability of calling a right model contradicted; 0: no check")
         ->capture_default_str();
-    command.add_option("--suspect", flags.suspects,
-                       "A kernel that may be mixed into the truth, for the model check to try: a file, as of a "
-                       "base model, or .npy; repeatable");
+    command.add_option(
+        "--suspect", flags.suspects,
+        "A kernel that may be mixed into the truth, for the model check to try: a file, as of a "
+        "base model, or .npy; repeatable");
     command.add_flag("--despite-contradiction", flags.despite,
                      "Go on, and do not exit with 4, though the data contradict the model; it is said all "
                      "the same");
@@ -38,12 +39,11 @@ void require_suspects(const FitFlags& flags, const Problem& problem) {
 Standing standing_of(const Problem& problem, const Counts& counts,
                      const std::optional<RunContradiction>& known, const FitFlags& flags, double assumed,
                      const LearnedModel* learned) {
-    Standing standing{fit_of(problem, counts, flags.level, assumed, read_suspects(flags.suspects), learned), known,
-                      flags.despite};
+    Standing standing{fit_of(problem, counts, flags.level, assumed, read_suspects(flags.suspects), learned),
+                      known, flags.despite};
     if (known || !standing.fit || !standing.fit->contradicted()) return standing;
-    standing.contradiction = assumed > 0
-                                 ? contradiction_of(*standing.fit->bound, assumed, counts.episodes())
-                                 : contradiction_of(standing.fit->fit, counts.episodes());
+    standing.contradiction = assumed > 0 ? contradiction_of(*standing.fit->bound, assumed, counts.episodes())
+                                         : contradiction_of(standing.fit->fit, counts.episodes());
     return standing;
 }
 
@@ -103,9 +103,9 @@ std::string describe(const Standing& standing, const Problem& problem, const Con
     const std::string text = describe_contradiction(standing, problem, console);
     if (!standing.fit || standing.fit->contradicted()) return text;
     if (text.empty()) return describe(*standing.fit, problem, console);
-    return text +
-           fmt::format("{} log evidence {:.1f} by now (alarm at {:.1f}); what was found stands\n",
-                       console.bold("Model check:"), standing.fit->fit.log_evidence, standing.fit->fit.threshold);
+    return text + fmt::format("{} log evidence {:.1f} by now (alarm at {:.1f}); what was found stands\n",
+                              console.bold("Model check:"), standing.fit->fit.log_evidence,
+                              standing.fit->fit.threshold);
 }
 
 void insist(const Standing& standing, const Console& console) {

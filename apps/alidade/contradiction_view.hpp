@@ -15,15 +15,16 @@ namespace alidade::app {
 
 /// What the command line says about data that contradict the model.
 struct FitFlags {
-    double level = default_fit_level;  ///< of the model check; 0: none is made
-    bool despite = false;              ///< go on, and exit as if nothing contradicted the model
+    double level = default_fit_level;        ///< of the model check; 0: none is made
+    bool despite = false;                    ///< go on, and exit as if nothing contradicted the model
     std::vector<std::string> suspects = {};  ///< files of kernels that the check is to try as well
 };
 
 /// Registers --fit-level, --suspect and --despite-contradiction.
 void add_fit_flags(CLI::App& command, FitFlags& flags);
 
-/// Throws UserError unless the kernels of --suspect can be read and fit the problem: before anything is tried.
+/// Throws UserError unless the kernels of --suspect can be read and fit the problem: before anything is
+/// tried.
 void require_suspects(const FitFlags& flags, const Problem& problem);
 
 /// How a run stands with its model: the same question for every command that states a bound.
@@ -37,8 +38,8 @@ struct Standing {
 };
 
 /// Of a run: what it has stored, and the check of all its transitions, not of those behind its best iterate
-/// alone: more data see more. `learned`, if any, says where rows that are off may be looked for. Throws UserError
-/// for a bad level.
+/// alone: more data see more. `learned`, if any, says where rows that are off may be looked for. Throws
+/// UserError for a bad level.
 Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned = nullptr);
 /// Of counts: the same with what is known of them already. The truth may be off the mixture by `assumed`.
 Standing standing_of(const Problem& problem, const Counts& counts,

@@ -61,7 +61,8 @@ std::string describe_where(const CheckedFit& checked, const Problem& problem) {
     std::string text;
     if (checked.bound && checked.bound->lower > 0)
         text += fmt::format(
-            "  The data say that the model is off by at least {} % somewhere (confidence {}). They cannot say\n"
+            "  The data say that the model is off by at least {} % somewhere (confidence {}). They cannot "
+            "say\n"
             "  that it is off by no more.\n",
             lower_percent(checked.bound->lower), 1 - checked.bound->level);
     if (checked.fit.worst) text += fmt::format("  Worst: {}.\n", in_words(*checked.fit.worst, problem));
@@ -76,7 +77,8 @@ std::string describe_where(const CheckedFit& checked, const Problem& problem) {
 
 /// Rows that are off, in sets that are known; none where the sets have no member.
 std::vector<Misfit> suspects_in(const Counts& counts, const LearnedModel* learned) {
-    if (learned == nullptr || learned->mixture() == nullptr || learned->shape().learned_steps() == 0) return {};
+    if (learned == nullptr || learned->mixture() == nullptr || learned->shape().learned_steps() == 0)
+        return {};
     try {
         return suspect_rows(counts, *learned->mixture());
     } catch (const ModelContradiction&) {
@@ -110,12 +112,11 @@ std::optional<CheckedFit> fit_of(const Problem& problem, const Counts& counts, d
     if (level == 0 || problem.is_linear() || problem.features().kind() != FeatureKind::base_models)
         return std::nullopt;
     const FeatureMap& features = problem.features();
-    CheckedFit checked{explaining({"the command line", "a suspected kernel must fit the problem",
-                                   "--suspect KERNEL.npz with a row for each state and action"},
-                                  [&] {
-                                      return check_model(features, counts, problem.homogeneous(), level, suspects);
-                                  }),
-                       assumed, std::nullopt};
+    CheckedFit checked{
+        explaining({"the command line", "a suspected kernel must fit the problem",
+                    "--suspect KERNEL.npz with a row for each state and action"},
+                   [&] { return check_model(features, counts, problem.homogeneous(), level, suspects); }),
+        assumed, std::nullopt};
     // Where nothing is found there is nothing to bound: the bound asks for more than the check.
     if (!checked.fit.contradicted) return checked;
     checked.bound = misspecification_lower(features, counts, problem.homogeneous(), level);
@@ -151,8 +152,8 @@ std::string describe(const CheckedFit& checked, const Problem& problem, const Co
         fmt::format("(log evidence {:.1f}, alarm at {:.1f})", fit.log_evidence, fit.threshold);
     const std::string title = console.bold("Model check:");
     if (!fit.contradicted)
-        return fmt::format("{} nothing found {}. Errors below about {} % cannot be seen in these data.\n", title,
-                           numbers, one_digit_of_percent(fit.unseen));
+        return fmt::format("{} nothing found {}. Errors below about {} % cannot be seen in these data.\n",
+                           title, numbers, one_digit_of_percent(fit.unseen));
     if (checked.contradicted() && checked.assumed > 0)
         return fmt::format(
                    "{} the data CONTRADICT that the truth is off the mixture by {:.4g} at most {}\n"
@@ -165,7 +166,8 @@ std::string describe(const CheckedFit& checked, const Problem& problem, const Co
                describe_where(checked, problem);
     return fmt::format(
                "{} the data CONTRADICT the mixture {}\n"
-               "  Were every transition law a mixture of the base models, this would happen with probability {} at\n"
+               "  Were every transition law a mixture of the base models, this would happen with probability "
+               "{} at\n"
                "  most. Every bound assumes it: do not rely on them.\n",
                title, numbers, fit.level) +
            describe_where(checked, problem);

@@ -92,7 +92,8 @@ bool adds_to_run(const LearnArguments& given, const Problem& problem, double del
             fmt::format("the folder holds a run that assumes another --misspecification or --reach"),
             {context.where,
              "what may be off is to be said before the data are seen; a run does not change it on the way",
-             "choose another folder with -o, replace the run with --overwrite, or leave the flags out and ask "
+             "choose another folder with -o, replace the run with --overwrite, or leave the flags out and "
+             "ask "
              "alidade certify with other assumptions"});
     if (run.options().delta != delta && given.delta)
         throw UserError(
@@ -196,12 +197,11 @@ std::vector<EpisodeLog> logs_of(const LearnArguments& given, const Problem& prob
 LearnedRun learn_from(const LearnArguments& given, const Problem& problem, double delta) {
     const std::vector<EpisodeLog> logs = logs_of(given, problem);
     return explaining_run(given.folder, writing_use(given.overwrite), [&] {
-        return Run::learn(
-            given.folder, problem, given.source, delta, logs,
-            {.threads = thread_count(given.threads),
-                          .replace = given.overwrite,
-                          .worker = this_worker(),
-                          .assumed = assumed_of(given.off)});
+        return Run::learn(given.folder, problem, given.source, delta, logs,
+                          {.threads = thread_count(given.threads),
+                           .replace = given.overwrite,
+                           .worker = this_worker(),
+                           .assumed = assumed_of(given.off)});
     });
 }
 

@@ -274,7 +274,8 @@ void bind_fit(nb::module_& m) {
         "problem"_a, "counts"_a, "level"_a = 0.01, "suspects"_a = nb::none(),
         nb::sig("def check_model(problem: Problem, counts: Counts, level: float = 0.01, suspects: "
                 "collections.abc.Iterable[typing.Any] | None = None) -> ModelFit"),
-        "Whether counts contradict the problem's mixture, at a level. suspects: kernels that may be mixed into "
+        "Whether counts contradict the problem's mixture, at a level. suspects: kernels that may be mixed "
+        "into "
         "the truth, for all one knows before the data are seen.");
     m.def(
         "misspecification_lower",
@@ -288,12 +289,12 @@ void bind_fit(nb::module_& m) {
     m.def(
         "suspect_rows",
         [](const Knowledge& knowledge, const Counts& counts, double share) {
-            return patiently([=] {
-                return suspect_rows(counts, knowledge.mixture("a list of suspect rows"), share);
-            });
+            return patiently(
+                [=] { return suspect_rows(counts, knowledge.mixture("a list of suspect rows"), share); });
         },
         "knowledge"_a, "counts"_a, "share"_a = 0.05,
-        "States and actions whose transitions no weights of the learned sets explain, the worst first; a share "
+        "States and actions whose transitions no weights of the learned sets explain, the worst first; a "
+        "share "
         "of them at most is right, in expectation.");
     nb::class_<RunContradiction>(m, "Contradiction", "That the data of a run contradict its model.")
         .def_prop_ro("kind", [](const RunContradiction& found) { return to_string(found.kind); })

@@ -196,7 +196,8 @@ void bind_problem_class(nb::module_& m) {
                                       view<double>(foreign->law, {foreign->law.size()}, self));
             },
             nb::sig("def foreign(self) -> tuple[float, numpy.typing.NDArray[numpy.float64]] | None"),
-            "The part of the truth that is no mixture: its share, and its law, a number for each successor of "
+            "The part of the truth that is no mixture: its share, and its law, a number for each successor "
+            "of "
             "each pair; None where all of the truth is a mixture.")
         .def(
             "with_foreign",
@@ -211,12 +212,15 @@ void bind_problem_class(nb::module_& m) {
                 return std::make_shared<const Problem>(std::move(parts));
             },
             "share"_a, "law"_a = "random", "seed"_a = 1,
-            nb::sig("def with_foreign(self, share: float, law: typing.Any = 'random', seed: int = 1) -> Problem"),
-            "The same problem with a truth that is a little off: a share of it is no mixture of the base models, "
+            nb::sig(
+                "def with_foreign(self, share: float, law: typing.Any = 'random', seed: int = 1) -> Problem"),
+            "The same problem with a truth that is a little off: a share of it is no mixture of the base "
+            "models, "
             "but a law of its own at each state and action ('random'), 'uniform', 'shared', 'lowest', or a "
             "kernel (S, A, S).\n\n"
             ">>> import alidade\n"
-            ">>> alidade.make_builtin('builtin:riverswim').with_foreign(0.05).true_misspecification() <= 0.05\n"
+            ">>> alidade.make_builtin('builtin:riverswim').with_foreign(0.05).true_misspecification() <= "
+            "0.05\n"
             "True\n")
         .def("true_misspecification", &Problem::true_misspecification,
              "The largest total variation between a true law and the mixture of the true weights.")

@@ -327,7 +327,8 @@ TEST_F(Learn, EveryAlgorithmIsChecked) {
     for (const char* algorithm : {"hoeffding", "likelihood", "uniform"}) {
         const json explored = explore(algorithm, {"--algorithm", algorithm}).object();
         ASSERT_TRUE(explored.contains("model_check")) << algorithm;
-        expect_keys(explored["model_check"], {"log_evidence", "threshold", "level", "contradicted", "kt", "unseen", "best", "worst"});
+        expect_keys(explored["model_check"],
+                    {"log_evidence", "threshold", "level", "contradicted", "kt", "unseen", "best", "worst"});
         EXPECT_FALSE(explored["model_check"]["contradicted"]) << algorithm;
         EXPECT_EQ(run({"certify", algorithm, "--json"}).object()["model_check"], explored["model_check"]);
     }

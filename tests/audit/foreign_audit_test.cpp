@@ -25,8 +25,8 @@ AuditResult audited(const std::string& uri, double assumed, const std::string& a
 TEST(ForeignAudit, BoundsHoldWhereWhatIsOffWasAllowedFor) {
     Index checks = 0;
     for (const char* law : {"random", "uniform", "shared", "lowest"})
-        for (const char* family :
-             {"builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4&", "builtin:inventory?capacity=6&"}) {
+        for (const char* family : {"builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4&",
+                                   "builtin:inventory?capacity=6&"}) {
             const std::string uri = fmt::format("{}foreign=0.1&foreign_law={}", family, law);
             const AuditResult result = audited(uri, 0.1, "hoeffding", support::runs(60, 2000));
             EXPECT_EQ(result.violations, 0) << uri;

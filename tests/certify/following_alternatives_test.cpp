@@ -11,8 +11,8 @@
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 
-/// ln M(theta) of the alternatives that follow the mixture, and the profile likelihood: values by brute force,
-/// convexity, slopes, certified minima.
+/// ln M(theta) of the alternatives that follow the mixture, and the profile likelihood: values by brute
+/// force, convexity, slopes, certified minima.
 namespace alidade::following_alternatives_test {
 namespace {
 
@@ -44,7 +44,8 @@ Vector random_weights(Stream& random, Index d) {
 }
 
 /// Every alternative and the profile at several parameters, over random data.
-void for_each_function(std::uint64_t seed, const std::function<void(const ConvexFunction&, const Case&)>& visit) {
+void for_each_function(std::uint64_t seed,
+                       const std::function<void(const ConvexFunction&, const Case&)>& visit) {
     const Case one = random_case(seed, 3, seed % 2 == 0 ? 6 : 200);
     if (one.rows.size() == 0) return;
     for (const double alpha : {1.0, 30.0, 1e3, 1e5}) visit(detail::RowsAlternative(one.rows, alpha), one);
@@ -82,7 +83,8 @@ TEST(FollowingAlternatives, SlopesAndCurvaturesAreThoseOfDifferences) {
                 function.expand(x + step, above);
                 function.expand(x - step, below);
                 const Vector direction = step / 1e-6;
-                const double slope = (above.value - below.value) / 2e-6, size = std::abs(about.gradient.cwiseAbs().maxCoeff());
+                const double slope = (above.value - below.value) / 2e-6,
+                             size = std::abs(about.gradient.cwiseAbs().maxCoeff());
                 EXPECT_NEAR(about.gradient.dot(direction), slope, 1e-4 * (1 + size));
                 const Matrix full = about.curvature.selfadjointView<Eigen::Lower>();
                 const double bend = (above.gradient - below.gradient).dot(direction) / 2e-6;
@@ -106,7 +108,8 @@ TEST(FollowingAlternatives, MinimaAreBelowEveryPointOfAGridAndNear) {
                     least = std::min(least, function.value(weights));
                 }
             EXPECT_LE(found.lower, least + 1e-9);
-            // The profile has kinks, where mass that was not seen is just enough to give: a step may end there.
+            // The profile has kinks, where mass that was not seen is just enough to give: a step may end
+            // there.
             const bool kinks = dynamic_cast<const detail::NegativeProfile*>(&function) != nullptr;
             EXPECT_LE(found.value - found.lower, (kinks ? 2 : 0.05) + 1e-6 * std::abs(found.value));
             EXPECT_LE(found.lower, found.value + 1e-9);
@@ -137,7 +140,8 @@ TEST(FollowingAlternatives, AreThoseOfPredictingInTurn) {
                 const double p = one.rows.predicted(item, weights), r = kernel.values[at(item)];
                 if (r >= 0) expected += one.rows.counts[at(item)] * std::log(0.97 + 0.03 * r / p);
             }
-            EXPECT_NEAR(detail::ForeignAlternative(one.rows, kernel.values, 0.03).value(weights), expected, 1e-9);
+            EXPECT_NEAR(detail::ForeignAlternative(one.rows, kernel.values, 0.03).value(weights), expected,
+                        1e-9);
         }
     }
 }
@@ -167,13 +171,15 @@ TEST(FollowingAlternatives, HaveMeanOneAtTheTrueWeights) {
                     log_probability += data.counts[at(item)] * std::log(data.predicted(item, weights));
                 total += std::exp(log_probability);
                 for (std::size_t k = 0; k < rows.size(); ++k)
-                    rows[k] += std::exp(log_probability +
-                                        detail::RowsAlternative(data, detail::concentrations[k]).value(weights));
+                    rows[k] +=
+                        std::exp(log_probability +
+                                 detail::RowsAlternative(data, detail::concentrations[k]).value(weights));
                 const auto kernels = detail::default_kernels(map, data);
                 foreign.resize(kernels.size(), 0.0);
                 for (std::size_t k = 0; k < kernels.size(); ++k)
-                    foreign[k] += std::exp(
-                        log_probability + detail::ForeignAlternative(data, kernels[k].values, 0.3).value(weights));
+                    foreign[k] +=
+                        std::exp(log_probability +
+                                 detail::ForeignAlternative(data, kernels[k].values, 0.3).value(weights));
             }
         EXPECT_NEAR(total, 1, 1e-12);
         for (const double mean : rows) EXPECT_NEAR(mean, 1, 1e-9);
@@ -216,7 +222,8 @@ TEST(Digamma, IsTheSlopeOfTheLogarithmOfGamma) {
     }
 }
 
-// A law that is within zeta of the mixture and as likely as the bound says: by weak duality neither can be better.
+// A law that is within zeta of the mixture and as likely as the bound says: by weak duality neither can be
+// better.
 TEST(RowProfile, IsAttainedByALawWithinZeta) {
     for (std::uint64_t seed = 0; seed < support::repetitions(2000u); ++seed) {
         Stream random = support::test_stream(seed, 97);

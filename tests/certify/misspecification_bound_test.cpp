@@ -30,15 +30,16 @@ TEST(MisspecificationBound, IsBelowWhatTheTruthIsOff) {
     for (int run = 0; run < runs; ++run) {
         const char* const laws[] = {"random", "uniform", "shared", "lowest"};
         const double shares[] = {0.02, 0.1, 0.3};
-        const Problem problem = make_builtin(
-            fmt::format("builtin:garnet?states=6&actions=2&features=3&horizon=3&successors=4&seed={}&foreign={}&"
-                        "foreign_law={}",
-                        run, shares[run % 3], laws[run % 4]));
+        const Problem problem = make_builtin(fmt::format(
+            "builtin:garnet?states=6&actions=2&features=3&horizon=3&successors=4&seed={}&foreign={}&"
+            "foreign_law={}",
+            run, shares[run % 3], laws[run % 4]));
         Counts counts(problem.shared_successors(), problem.shape().horizon);
         CountSplittingDeployer system(problem.true_system(), static_cast<std::uint64_t>(run));
         bool fails = false;
         for (const std::int64_t episodes : {100, 1000, 10'000}) {
-            system.deploy(Policy::uniform(problem.shape()), counts.episodes(), episodes - counts.episodes(), counts);
+            system.deploy(Policy::uniform(problem.shape()), counts.episodes(), episodes - counts.episodes(),
+                          counts);
             const MisspecificationBound bound = misspecification_lower(problem.features(), counts, false);
             fails = fails || bound.lower > problem.true_misspecification();
             found += bound.lower > 0 ? 1 : 0;
@@ -51,7 +52,8 @@ TEST(MisspecificationBound, IsBelowWhatTheTruthIsOff) {
 
 TEST(MisspecificationBound, ReachesAFairPartOfTheTruth) {
     const Problem problem = make_builtin("builtin:garnet?foreign=0.3");
-    const MisspecificationBound bound = misspecification_lower(problem.features(), data_of(problem, 100'000, 1), false);
+    const MisspecificationBound bound =
+        misspecification_lower(problem.features(), data_of(problem, 100'000, 1), false);
     EXPECT_GT(bound.lower, 0.06);
     EXPECT_LT(bound.lower, problem.true_misspecification());
     EXPECT_TRUE(bound.step.has_value());
@@ -78,8 +80,9 @@ TEST(MisspecificationBound, IsThatOfOneRowByHand) {
     Counts counts(features, 2);
     counts.add(0, 0, 9000);
     counts.add(0, 1, 1000);
-    // Off by 0.4. Refuted is zeta if the predictor beats the best law within zeta by ln 100: 10000 KL(0.9, 0.5 +
-    // zeta) = 4.6 + regret of at most 3 + 5 nats for being chosen among 12: zeta is 0.4 less 0.012 or so.
+    // Off by 0.4. Refuted is zeta if the predictor beats the best law within zeta by ln 100: 10000 KL(0.9,
+    // 0.5 + zeta) = 4.6 + regret of at most 3 + 5 nats for being chosen among 12: zeta is 0.4 less 0.012 or
+    // so.
     const double lower = misspecification_lower(*features, counts, false).lower;
     EXPECT_GT(lower, 0.37);
     EXPECT_LT(lower, 0.4);

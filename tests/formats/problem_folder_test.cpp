@@ -141,7 +141,8 @@ TEST(ProblemFolder, RefusesForeignPartsThatDoNotFit) {
         return said;
     };
     EXPECT_EQ(refusal_of(R"({"share": 0.05, "file": "foreign.npz"}})"), "");
-    EXPECT_TRUE(says(refusal_of(R"({"share": 0, "file": "foreign.npz"}})"), {"\"share\": is 0", "at most 1"}));
+    EXPECT_TRUE(
+        says(refusal_of(R"({"share": 0, "file": "foreign.npz"}})"), {"\"share\": is 0", "at most 1"}));
     EXPECT_TRUE(says(refusal_of(R"({"share": 1.5, "file": "foreign.npz"}})"), {"\"share\": is 1.5"}));
     EXPECT_TRUE(says(refusal_of(R"({"share": 0.05}})"), {"truth2.json", "file"}));
     EXPECT_TRUE(says(refusal_of(R"({"share": 0.05, "file": "none.npz"}})"), {"none.npz"}));

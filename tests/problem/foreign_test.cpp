@@ -47,14 +47,17 @@ TEST(Foreign, EveryFamilyOfMixturesMayBeOff) {
 TEST(Foreign, LawsAreThoseOfTheirNames) {
     const Problem plain = make_builtin("builtin:garnet?seed=3");
     const SuccessorMap& map = plain.successors();
-    const auto uniform = foreign_part(map, 1, ForeignLaw::uniform), lowest = foreign_part(map, 1, ForeignLaw::lowest),
-               shared = foreign_part(map, 1, ForeignLaw::shared, 3), random = foreign_part(map, 1, ForeignLaw::random, 3);
+    const auto uniform = foreign_part(map, 1, ForeignLaw::uniform),
+               lowest = foreign_part(map, 1, ForeignLaw::lowest),
+               shared = foreign_part(map, 1, ForeignLaw::shared, 3),
+               random = foreign_part(map, 1, ForeignLaw::random, 3);
     // Two successors that two pairs have in common are in the same proportion under a shared law.
     std::vector<double> ratio(at(map.states()), 0.0);
     for (Index pair = 0; pair < map.pairs(); ++pair)
         for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e) {
             EXPECT_EQ(uniform.law[at(e)], 1.0 / static_cast<double>(map.successors(pair)));
-            EXPECT_EQ(lowest.law[at(e)], map.targets()[at(e)] == *std::ranges::min_element(map.targets(pair)) ? 1 : 0);
+            EXPECT_EQ(lowest.law[at(e)],
+                      map.targets()[at(e)] == *std::ranges::min_element(map.targets(pair)) ? 1 : 0);
         }
     for (Index pair = 0; pair < map.pairs(); ++pair)
         for (Index other = 0; other < map.pairs(); ++other) {
@@ -75,7 +78,8 @@ TEST(Foreign, LawsAreThoseOfTheirNames) {
 }
 
 TEST(Foreign, TheTruthHasNoWeightsButItsMixturePartHas) {
-    const Problem off = make_builtin("builtin:riverswim?foreign=0.05"), plain = make_builtin("builtin:riverswim");
+    const Problem off = make_builtin("builtin:riverswim?foreign=0.05"),
+                  plain = make_builtin("builtin:riverswim");
     EXPECT_THROW(off.true_model(), InvalidArgument);
     EXPECT_EQ(off.mixture_part().weights(), plain.true_model().weights());
     EXPECT_TRUE(off.truth_known());

@@ -55,8 +55,8 @@ struct LoadOptions {
 /// key, a value of the wrong type or out of range, and with the file for one that does not fit.
 Problem load_problem(std::string_view path_or_uri, const LoadOptions& options = {});
 
-/// One kernel from a file that a base model may be read from, or a .npy array of shape (states, actions, states).
-/// Its rows are checked. Throws InvalidArgument with the file.
+/// One kernel from a file that a base model may be read from, or a .npy array of shape (states, actions,
+/// states). Its rows are checked. Throws InvalidArgument with the file.
 BaseKernel read_base_kernel(const std::filesystem::path& path);
 
 /// The `command` of the problem's [environment]; empty for built-in problems and where there is none.

@@ -11,8 +11,8 @@
 
 namespace alidade {
 
-/// The part of a truth that need not be a mixture of the base models: the true law of a pair is (1 - share) of
-/// the mixture and `share` of this, the same at all steps. It leads only where some base model leads.
+/// The part of a truth that need not be a mixture of the base models: the true law of a pair is (1 - share)
+/// of the mixture and `share` of this, the same at all steps. It leads only where some base model leads.
 struct ForeignPart {
     double share = 0;         ///< in (0, 1]
     std::vector<double> law;  ///< one number an entry of the problem's map of successors; each row is a law

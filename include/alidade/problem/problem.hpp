@@ -99,7 +99,8 @@ public:
 
     /// The true system. Throws InvalidArgument if the truth is not known.
     TransitionModel true_system() const;
-    /// The same with its weights. Throws InvalidArgument for linear MDPs, and where there is a foreign part, too.
+    /// The same with its weights. Throws InvalidArgument for linear MDPs, and where there is a foreign part,
+    /// too.
     MixtureModel true_model() const;
     /// The mixture of the true weights, without the foreign part. Throws as `true_model` does otherwise.
     MixtureModel mixture_part() const;

@@ -12,13 +12,13 @@ namespace alidade::detail {
 
 /// The data of one confidence set (a step, or all of them) and the best weights for them.
 struct CheckedSet {
-    std::optional<Step> step;      ///< none where the steps are pooled
-    std::vector<SeenEntry> seen;   ///< of a step, or pooled
+    std::optional<Step> step;     ///< none where the steps are pooled
+    std::vector<SeenEntry> seen;  ///< of a step, or pooled
     LikelihoodRows likelihood;
     LikelihoodFit fit;
-    FitRows rows;                      ///< a row a pair
-    std::optional<FitRows> by_step;    ///< where steps are pooled: a row a pair and step
-    std::vector<double> predicted;     ///< of each item of `rows`, by the fit
+    FitRows rows;                    ///< a row a pair
+    std::optional<FitRows> by_step;  ///< where steps are pooled: a row a pair and step
+    std::vector<double> predicted;   ///< of each item of `rows`, by the fit
     std::vector<double> predicted_by_step;
 
     const FitRows& view(bool apart) const { return apart ? *by_step : rows; }

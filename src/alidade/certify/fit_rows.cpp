@@ -53,8 +53,8 @@ void FitRows::add(const FeatureMap& map, std::span<const SeenEntry> seen, std::o
     });
 }
 
-void FitRows::add(const FeatureMap& map, std::span<const SeenEntry> seen, std::span<const SeenEntry> elsewhere,
-                  std::optional<Step> step) {
+void FitRows::add(const FeatureMap& map, std::span<const SeenEntry> seen,
+                  std::span<const SeenEntry> elsewhere, std::optional<Step> step) {
     features = map.features();
     auto other = elsewhere.begin();
     for_each_seen_pair(map, seen, [&](Index pair, std::span<const SeenEntry> here) {

@@ -15,20 +15,21 @@ struct FitRow {
     std::optional<Step> step;  ///< none where the steps are pooled
     Index pair = 0;
     Index first = 0, last = 0;  ///< its items
-    double visits = 0;     ///< those that led elsewhere included
-    double elsewhere = 0;  ///< how often it led where no base model leads
-    Index successors = 0;  ///< m
+    double visits = 0;          ///< those that led elsewhere included
+    double elsewhere = 0;       ///< how often it led where no base model leads
+    Index successors = 0;       ///< m
 };
 
-/// The transitions of one confidence set as a check of the model sees them: an item is a successor that was seen,
-/// how often, and its base probabilities f, so that weights theta give it p = theta . f.
+/// The transitions of one confidence set as a check of the model sees them: an item is a successor that was
+/// seen, how often, and its base probabilities f, so that weights theta give it p = theta . f.
 struct FitRows {
-    Index features = 0;            ///< d
-    std::vector<double> phi;       ///< d numbers an item
-    std::vector<double> counts;    ///< N >= 1 of each item
-    std::vector<double> lifted;    ///< ln of what its f was multiplied by, so that no square underflows; mostly 0
+    Index features = 0;          ///< d
+    std::vector<double> phi;     ///< d numbers an item
+    std::vector<double> counts;  ///< N >= 1 of each item
+    std::vector<double>
+        lifted;  ///< ln of what its f was multiplied by, so that no square underflows; mostly 0
     std::vector<bool> informative;  ///< whether its f depends on the base model
-    std::vector<Index> entries;    ///< where it is in the map of successors
+    std::vector<Index> entries;     ///< where it is in the map of successors
     std::vector<FitRow> rows;
 
     Index size() const noexcept { return static_cast<Index>(counts.size()); }

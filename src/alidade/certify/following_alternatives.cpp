@@ -17,7 +17,7 @@ constexpr double few = 16;  // so many factors are multiplied one by one
 
 /// One item's part of ln M as a function of its p, and its first two derivatives.
 struct Term {
-    double value = 0, size = 0;         ///< and how large what it was computed from was
+    double value = 0, size = 0;        ///< and how large what it was computed from was
     double first = 0, first_size = 0;  ///< by p
     double second = 0;
 };
@@ -132,7 +132,8 @@ RowsAlternative::RowsAlternative(const FitRows& rows, double concentration)
     }
     for (Index item = 0; item < rows.size(); ++item) {
         if (rows.informative[at(item)]) continue;
-        const Term term = row_term(concentration, rows.counts[at(item)], rows.f(item)[0], rows.lifted[at(item)], false);
+        const Term term =
+            row_term(concentration, rows.counts[at(item)], rows.f(item)[0], rows.lifted[at(item)], false);
         sum.add(term.value);
         constant_size_ += term.size;
     }
@@ -162,7 +163,9 @@ double log_row_evidence(const FitRows& rows, const FitRow& row, double concentra
                         std::span<const double> predicted) {
     double sum = log_gamma(concentration) - log_gamma(concentration + row.visits);
     for (Index item = row.first; item < row.last; ++item)
-        sum += row_term(concentration, rows.counts[at(item)], predicted[at(item)], rows.lifted[at(item)], false).value;
+        sum +=
+            row_term(concentration, rows.counts[at(item)], predicted[at(item)], rows.lifted[at(item)], false)
+                .value;
     return sum;
 }
 
@@ -194,7 +197,8 @@ double log_row_mixture(const FitRows& rows, const FitRow& row, const Vector& wei
     const double mean = log_mean_exp(logs);
     gradient = Vector::Zero(rows.features);
     for (std::size_t k = 0; k < logs.size(); ++k)
-        gradient += std::exp(logs[k] - mean) / static_cast<double>(logs.size()) * slopes.col(static_cast<Index>(k));
+        gradient +=
+            std::exp(logs[k] - mean) / static_cast<double>(logs.size()) * slopes.col(static_cast<Index>(k));
     return mean;
 }
 
@@ -232,8 +236,8 @@ double ForeignAlternative::value(const Vector& weights) const {
 void ForeignAlternative::expand(const Vector& weights, ConvexExpansion& about) const {
     Gathering sum(about, rows_.features, constant_, constant_size_);
     for (const Index item : items_)
-        sum.add(rows_.f(item),
-                foreign_term(share_, kernel_[at(item)], rows_.counts[at(item)], rows_.predicted(item, weights)));
+        sum.add(rows_.f(item), foreign_term(share_, kernel_[at(item)], rows_.counts[at(item)],
+                                            rows_.predicted(item, weights)));
     sum.finish();
 }
 

@@ -11,17 +11,17 @@
 
 namespace alidade::detail {
 
-// Alternatives that follow the null [docs/algorithms/model-check.md, Theorem 1]: for each theta a predictor built
-// around P_theta itself, and ln M(theta), the logarithm of its probabilities over those of P_theta. It is convex
-// in theta.
+// Alternatives that follow the null [docs/algorithms/model-check.md, Theorem 1]: for each theta a predictor
+// built around P_theta itself, and ln M(theta), the logarithm of its probabilities over those of P_theta. It
+// is convex in theta.
 
 /// Concentrations of rows(alpha).
-inline constexpr std::array concentrations{1.0,   3.0,    10.0,   30.0,    100.0,  300.0,
-                                           1e3,   3e3,    1e4,    3e4,     1e5};
+inline constexpr std::array concentrations{1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5};
 /// Shares of foreign(R, epsilon).
 inline constexpr std::array shares{0.003, 0.01, 0.03, 0.1, 0.3};
 
-/// rows(alpha): each pair's law is Dirichlet about P_theta with this concentration, predicted by (alpha P_theta(j)
+/// rows(alpha): each pair's law is Dirichlet about P_theta with this concentration, predicted by (alpha
+/// P_theta(j)
 /// + N_j)/(alpha + n).
 class RowsAlternative final : public ConvexFunction {
 public:
@@ -32,7 +32,8 @@ public:
 private:
     const FitRows& rows_;
     double concentration_;
-    double constant_ = 0, constant_size_ = 0;  // what does not depend on the weights, and how large its terms were
+    double constant_ = 0,
+           constant_size_ = 0;  // what does not depend on the weights, and how large its terms were
 };
 
 /// ln M of one row at weights that predict these numbers (of all items).
@@ -49,8 +50,8 @@ struct ForeignKernel {
     std::vector<double> values;
 };
 
-/// What is mixed in by default: kernels made of the base models alone, so fixed before any data; and those that
-/// the user suspects.
+/// What is mixed in by default: kernels made of the base models alone, so fixed before any data; and those
+/// that the user suspects.
 std::vector<ForeignKernel> default_kernels(const FeatureMap& map, const FitRows& rows);
 ForeignKernel suspected_kernel(const FeatureMap& map, const FitRows& rows, const BaseKernel& kernel);
 

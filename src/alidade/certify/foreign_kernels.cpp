@@ -83,7 +83,8 @@ void add_blocks(const FeatureMap& map, const FitRows& rows, std::vector<ForeignK
 void add_quarters(const FeatureMap& map, const FitRows& rows, std::vector<ForeignKernel>& kernels) {
     const std::size_t first = kernels.size();
     for (Index quarter = 0; quarter < quarters; ++quarter)
-        kernels.push_back({"quarter " + std::to_string(quarter), std::vector<double>(rows.counts.size(), 0.0)});
+        kernels.push_back(
+            {"quarter " + std::to_string(quarter), std::vector<double>(rows.counts.size(), 0.0)});
     for (const FitRow& row : rows.rows) {
         double before = 0;
         Index item = row.first;
@@ -94,7 +95,8 @@ void add_quarters(const FeatureMap& map, const FitRows& rows, std::vector<Foreig
                     const double low = static_cast<double>(quarter) / quarters;
                     const double common = std::min(after, low + 1.0 / quarters) - std::max(before, low);
                     // A little less than four times, as rounding must not make more than one of a law.
-                    kernels[first + at(quarter)].values[at(item)] = std::max(0.0, common) * quarters * (1 - 1e-12);
+                    kernels[first + at(quarter)].values[at(item)] =
+                        std::max(0.0, common) * quarters * (1 - 1e-12);
                 }
                 ++item;
             }
@@ -108,11 +110,10 @@ void add_quarters(const FeatureMap& map, const FitRows& rows, std::vector<Foreig
 std::vector<ForeignKernel> default_kernels(const FeatureMap& map, const FitRows& rows) {
     const auto target = [&](Index entry) { return State{map.targets()[at(entry)]}; };
     std::vector<ForeignKernel> kernels;
-    kernels.push_back(kernel_of("uniform", rows, [&](Index pair, Index) {
-        return 1 / static_cast<double>(map.successors(pair));
-    }));
-    kernels.push_back(kernel_of("anywhere", rows,
-                                [&](Index, Index) { return 1 / static_cast<double>(map.states()); }));
+    kernels.push_back(kernel_of(
+        "uniform", rows, [&](Index pair, Index) { return 1 / static_cast<double>(map.successors(pair)); }));
+    kernels.push_back(
+        kernel_of("anywhere", rows, [&](Index, Index) { return 1 / static_cast<double>(map.states()); }));
     kernels.push_back(kernel_of("stay", rows, [&](Index pair, Index entry) {
         return target(entry) == pair / map.actions() ? 1.0 : 0.0;
     }));

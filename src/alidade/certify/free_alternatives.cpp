@@ -36,14 +36,16 @@ double log_kt_evidence(const FitRows& rows, std::span<const double> predicted, c
 
 double log_parts_evidence(const FeatureMap& map, const std::vector<std::vector<SeenEntry>>& parts,
                           const LikelihoodRows& all, const LikelihoodFit& fit) {
-    // All rows scale the same in numerator and denominator, so that likelihoods of scaled rows may be compared.
+    // All rows scale the same in numerator and denominator, so that likelihoods of scaled rows may be
+    // compared.
     AccurateSum sum;
     double size = 0;
     for (const std::vector<SeenEntry>& part : parts) {
         const LikelihoodRows rows = likelihood_rows(map, part);
         if (rows.size() == 0) continue;
         // The fit is the start: where the parts agree a few steps do.
-        const Vector start = 0.9 * fit.weights + Vector::Constant(map.features(), 0.1 / static_cast<double>(map.features()));
+        const Vector start =
+            0.9 * fit.weights + Vector::Constant(map.features(), 0.1 / static_cast<double>(map.features()));
         const LikelihoodFit own = maximise_likelihood(rows, {}, start);
         double observations = 0;
         for (const double count : rows.counts) observations += count;
@@ -52,7 +54,8 @@ double log_parts_evidence(const FeatureMap& map, const std::vector<std::vector<S
         size += observations;
     }
     return sum.value() - fit.gap -
-           16 * static_cast<double>(map.features() + all.size()) * std::numeric_limits<double>::epsilon() * size;
+           16 * static_cast<double>(map.features() + all.size()) * std::numeric_limits<double>::epsilon() *
+               size;
 }
 
 std::vector<std::vector<SeenEntry>> by_action(const SuccessorMap& map, std::span<const SeenEntry> seen) {

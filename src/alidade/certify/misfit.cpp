@@ -13,7 +13,8 @@ Misfit misfit_of(const FeatureMap& features, const FitRows& rows, const FitRow& 
                   static_cast<std::int64_t>(row.visits)};
     double surplus = -std::numeric_limits<double>::infinity();
     for (Index item = row.first; item < row.last; ++item) {
-        const double seen = rows.counts[at(item)], logarithm = log_probability(rows, item, predicted[at(item)]);
+        const double seen = rows.counts[at(item)],
+                     logarithm = log_probability(rows, item, predicted[at(item)]);
         const double excess = seen * (std::log(seen / row.visits) - logarithm);
         if (excess <= surplus) continue;
         surplus = excess;

@@ -33,8 +33,8 @@ struct ProfiledSet {
     double log_predicted = 0;   ///< ln Q, at most
 };
 
-/// ln of rows(alpha)'s probability of what was seen: a product of alpha p (1 - eta) + i over alpha + i, which are
-/// linear in the weights.
+/// ln of rows(alpha)'s probability of what was seen: a product of alpha p (1 - eta) + i over alpha + i, which
+/// are linear in the weights.
 double log_rows_predicted(const FitRows& rows, double alpha, double eta, std::span<const double> predicted) {
     detail::AccurateSum sum;
     double size = 0;
@@ -84,8 +84,8 @@ double log_kt_predicted(const FitRows& rows, Index beside) {
     return sum.value() - 16 * std::numeric_limits<double>::epsilon() * size;
 }
 
-/// ln Q: the mean of predictors that are fixed beforehand. Those about the mixtures are averaged over the weights,
-/// which costs no more than the regret.
+/// ln Q: the mean of predictors that are fixed beforehand. Those about the mixtures are averaged over the
+/// weights, which costs no more than the regret.
 double log_predictor(const FitRows& rows, const detail::LikelihoodFit& fit, bool counts_elsewhere) {
     const std::vector<double> predicted = rows.predicted(fit.weights);
     const double regret = detail::mixture_regret(rows.informative_count(), rows.features);
@@ -140,8 +140,8 @@ bool refuted(const ProfiledSet& set, double zeta, double threshold) {
 
 }  // namespace
 
-MisspecificationBound misspecification_lower(const FeatureMap& features, const Counts& counts, bool homogeneous,
-                                             double level) {
+MisspecificationBound misspecification_lower(const FeatureMap& features, const Counts& counts,
+                                             bool homogeneous, double level) {
     expects(level > 0 && level < 1, "level is {}; must be greater than 0 and less than 1", level);
     const std::vector<ProfiledSet> sets = profiled_sets(features, counts, homogeneous);
     MisspecificationBound bound;
@@ -149,7 +149,8 @@ MisspecificationBound misspecification_lower(const FeatureMap& features, const C
     // Ville's inequality for each set, and a union over the sets.
     const double threshold = std::log(static_cast<double>(std::max<std::size_t>(1, sets.size())) / level);
     for (const ProfiledSet& set : sets) {
-        // What is refuted is refuted for all that is less; a set that refutes no more than another adds nothing.
+        // What is refuted is refuted for all that is less; a set that refutes no more than another adds
+        // nothing.
         const double first = std::max(bound.lower, least_zeta);
         if (!refuted(set, 0, threshold) || !refuted(set, first, threshold)) continue;
         double low = first, high = 1;

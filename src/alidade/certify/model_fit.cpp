@@ -19,12 +19,13 @@ using detail::CheckedSet;
 using detail::FitRows;
 
 constexpr double nowhere = -std::numeric_limits<double>::infinity();
-/// Of the alternatives that follow the mixture, foreign kernels are minimised only where they may reach this; all
-/// of them together are worth less than a nat otherwise.
+/// Of the alternatives that follow the mixture, foreign kernels are minimised only where they may reach this;
+/// all of them together are worth less than a nat otherwise.
 constexpr double worth_minimising = 2;
 /// An alternative that is so far behind another adds nothing to a mean of both that anybody would see.
 constexpr double hopelessly_behind = 8;
-/// Beyond so many multiplications a set, foreign kernels of our own are not tried, and half of the concentrations.
+/// Beyond so many multiplications a set, foreign kernels of our own are not tried, and half of the
+/// concentrations.
 constexpr double most_work = 2e6;
 /// Alternatives are fixed beforehand, with what they count for; not to compute one only makes E smaller.
 constexpr double share_of_rows = 0.5, share_of_foreign = 0.375, share_of_free = 0.125;
@@ -37,9 +38,9 @@ struct Alternative {
     std::string name;
     double parameter = 0;
     double log_weight = 0;
-    bool apart = false;        ///< rows of each step, where steps are pooled
-    std::size_t kernel = 0;    ///< foreign: which
-    std::vector<double> most;  ///< of each set: no less than the least ln M over the weights
+    bool apart = false;         ///< rows of each step, where steps are pooled
+    std::size_t kernel = 0;     ///< foreign: which
+    std::vector<double> most;   ///< of each set: no less than the least ln M over the weights
     std::vector<double> least;  ///< no more than it; once it was computed
 
     /// What it may add to ln E, at most, by such numbers.
@@ -64,12 +65,14 @@ struct Check {
 
 void add_rows(Check& check, bool homogeneous) {
     const double views = homogeneous ? 2 : 1;
-    const double weight = std::log(share_of_rows / views / static_cast<double>(detail::concentrations.size()));
+    const double weight =
+        std::log(share_of_rows / views / static_cast<double>(detail::concentrations.size()));
     for (const bool apart : {false, true}) {
         if (apart && !homogeneous) continue;
         for (std::size_t k = 0; k < detail::concentrations.size(); ++k) {
             if (check.large && k % 2 == 1) continue;
-            Alternative one{Kind::rows, apart ? "rows by step" : "rows", detail::concentrations[k], weight, apart};
+            Alternative one{Kind::rows, apart ? "rows by step" : "rows", detail::concentrations[k], weight,
+                            apart};
             for (const CheckedSet& set : check.sets)
                 one.most.push_back(
                     detail::RowsAlternative(set.view(apart), one.parameter).value(set.fit.weights));
@@ -130,15 +133,15 @@ detail::SimplexMinimum minimum_of(const Check& check, const Alternative& one, st
                                   const detail::SimplexMinimumOptions& options) {
     const CheckedSet& here = check.sets[set];
     if (one.kind == Kind::rows)
-        return detail::minimise(detail::RowsAlternative(here.view(one.apart), one.parameter), here.fit.weights,
-                                options);
+        return detail::minimise(detail::RowsAlternative(here.view(one.apart), one.parameter),
+                                here.fit.weights, options);
     return detail::minimise(
         detail::ForeignAlternative(here.rows, check.kernels[set][one.kernel].values, one.parameter),
         here.fit.weights, options);
 }
 
-/// Computes the least evidence over the weights of an alternative in every set; nothing where it turns out on the
-/// way to be below `floor`.
+/// Computes the least evidence over the weights of an alternative in every set; nothing where it turns out on
+/// the way to be below `floor`.
 void minimise_all(const Check& check, Alternative& one, double floor) {
     std::vector<double> bounds = one.most, least(one.most.size());
     for (std::size_t set = 0; set < bounds.size(); ++set) {
@@ -184,7 +187,8 @@ void combine(const Check& check, ModelFit& result) {
         if (one.least.empty()) continue;
         const double sum = std::accumulate(one.least.begin(), one.least.end(), 0.0);
         if (check.sets.size() > 1)
-            terms.push_back({one.log_weight + std::log(0.5) + sum, {one.name, one.parameter, std::nullopt, sum}});
+            terms.push_back(
+                {one.log_weight + std::log(0.5) + sum, {one.name, one.parameter, std::nullopt, sum}});
         const double single = one.log_weight - (check.sets.size() > 1 ? std::log(2 * sets) : 0.0);
         for (std::size_t set = 0; set < one.least.size(); ++set)
             terms.push_back(
@@ -234,10 +238,11 @@ void validate_suspects(std::span<const BaseKernel> suspects) {
                 sum += kernel.probabilities[at(k)];
                 least = std::min(least, kernel.probabilities[at(k)]);
             }
-            expects(least >= 0 && std::abs(sum - 1) <= 1e-9,
-                    "row {} of the suspected kernel '{}': its smallest number is {} and it sums to {}; must be a "
-                    "law, with no number below 0 and sum 1 within 1e-9",
-                    row, kernel.name, least, sum);
+            expects(
+                least >= 0 && std::abs(sum - 1) <= 1e-9,
+                "row {} of the suspected kernel '{}': its smallest number is {} and it sums to {}; must be a "
+                "law, with no number below 0 and sum 1 within 1e-9",
+                row, kernel.name, least, sum);
         }
 }
 

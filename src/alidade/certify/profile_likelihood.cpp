@@ -51,8 +51,8 @@ double lowered_level(std::span<const double> counts, std::span<const double> pro
 
 }  // namespace
 
-RowProfile profile_row(std::span<const double> counts, std::span<const double> probabilities, double elsewhere,
-                       double zeta) {
+RowProfile profile_row(std::span<const double> counts, std::span<const double> probabilities,
+                       double elsewhere, double zeta) {
     std::vector<Index> ascending(counts.size());
     std::iota(ascending.begin(), ascending.end(), Index{0});
     std::ranges::sort(ascending, {}, [&](Index j) { return ratio_of(counts[at(j)], probabilities[at(j)]); });
@@ -122,7 +122,8 @@ void NegativeProfile::expand(const Vector& weights, ConvexExpansion& about) cons
         for (std::size_t j = 0; j < probabilities.size(); ++j) {
             const Index item = row.first + static_cast<Index>(j);
             const double ratio = ratio_of(counts[j], probabilities[j]);
-            const double r = std::clamp(ratio, profile.low, profile.high), scale = std::exp(-rows_.lifted[at(item)]);
+            const double r = std::clamp(ratio, profile.low, profile.high),
+                         scale = std::exp(-rows_.lifted[at(item)]);
             const Vector f = scale * Eigen::Map<const Vector>(rows_.f(item), d);
             about.gradient -= (r - profile.low) * f;
             slopes += r * f.maxCoeff();

@@ -9,8 +9,8 @@
 namespace alidade::detail {
 
 /// What a pair's own law may make of its counts, within zeta of the mixture's in total variation: the largest
-/// sum of N ln p. With c_lo <= c_hi, the ratios r_j = clip(N_j / P_j, c_lo, c_hi) bound it from above, whatever
-/// they are [docs/algorithms/model-check.md, Lemma 2].
+/// sum of N ln p. With c_lo <= c_hi, the ratios r_j = clip(N_j / P_j, c_lo, c_hi) bound it from above,
+/// whatever they are [docs/algorithms/model-check.md, Lemma 2].
 struct RowProfile {
     double low = 0, high = 0;  ///< c_lo, c_hi
     double value = 0;          ///< the bound, at least the maximum: equal up to rounding
@@ -19,8 +19,8 @@ struct RowProfile {
 
 /// `counts` of the successors seen and their probabilities under the mixture, which sum to one at most;
 /// `elsewhere`: how often what has no probability was seen. 0 < zeta <= 1.
-RowProfile profile_row(std::span<const double> counts, std::span<const double> probabilities, double elsewhere,
-                       double zeta);
+RowProfile profile_row(std::span<const double> counts, std::span<const double> probabilities,
+                       double elsewhere, double zeta);
 
 /// Minus L_zeta(theta), the sum of the rows' profiles.
 class NegativeProfile final : public ConvexFunction {

@@ -14,9 +14,10 @@ double barrier_value(const Vector& weights, double barrier) {
     return -barrier * weights.array().log().sum();
 }
 
-/// The Newton direction of the function with its barrier; empty where there is none. `decrement` is what a full
-/// step promises, twice.
-Vector newton_direction(const ConvexExpansion& about, const Vector& weights, double barrier, double& decrement) {
+/// The Newton direction of the function with its barrier; empty where there is none. `decrement` is what a
+/// full step promises, twice.
+Vector newton_direction(const ConvexExpansion& about, const Vector& weights, double barrier,
+                        double& decrement) {
     const Matrix basis = difference_basis(weights);
     Matrix curvature = about.curvature.selfadjointView<Eigen::Lower>();
     curvature.diagonal().array() += barrier / weights.array().square();

@@ -9,8 +9,8 @@ namespace alidade::detail {
 /// A convex function of convex weights about a point.
 struct ConvexExpansion {
     double value = 0;
-    double doubt = 0;           ///< the true value is at least `value` less this, which rounding may have added
-    Vector gradient;            ///< up to a multiple of (1, ..., 1), which no difference of weights sees
+    double doubt = 0;  ///< the true value is at least `value` less this, which rounding may have added
+    Vector gradient;   ///< up to a multiple of (1, ..., 1), which no difference of weights sees
     double gradient_doubt = 0;  ///< the same for each of its elements, either way
     Matrix curvature;           ///< lower triangle of the second derivatives
 };
@@ -27,8 +27,8 @@ public:
     virtual void expand(const Vector& weights, ConvexExpansion& about) const = 0;
 };
 
-/// What the expansion proves: no weights have a lower value. By convexity f(theta) >= f(theta0) + grad . (theta -
-/// theta0), and the least of grad . theta over the simplex is at a vertex.
+/// What the expansion proves: no weights have a lower value. By convexity f(theta) >= f(theta0) + grad .
+/// (theta - theta0), and the least of grad . theta over the simplex is at a vertex.
 double lower_bound(const ConvexExpansion& about, const Vector& weights);
 
 struct SimplexMinimumOptions {

@@ -23,7 +23,8 @@ struct Suspect {
     double log_evidence;
 };
 
-/// How many e-values are large enough together (e-BH): the largest k of which k are at least hypotheses/(k q).
+/// How many e-values are large enough together (e-BH): the largest k of which k are at least hypotheses/(k
+/// q).
 std::size_t rejected(const std::vector<double>& descending, double hypotheses, double share) {
     std::size_t most = 0;
     for (std::size_t k = 1; k <= descending.size(); ++k)
@@ -39,8 +40,8 @@ Vector toward(const ConfidenceSet& set, const Vector& gradient) {
     const Vector half = factor.triangularView<Eigen::Lower>().solve(slope);
     const double length = half.norm();
     if (!(length > 0)) return set.weights();
-    const Vector move =
-        basis * factor.transpose().triangularView<Eigen::Upper>().solve(half) * (-set.refined_radius() / length);
+    const Vector move = basis * factor.transpose().triangularView<Eigen::Upper>().solve(half) *
+                        (-set.refined_radius() / length);
     double step = 1;
     for (Index i = 0; i < move.size(); ++i)
         if (move[i] < 0) step = std::min(step, set.weights()[i] / -move[i]);
@@ -52,8 +53,8 @@ Vector positive(const Vector& weights) {
     return moved / moved.sum();
 }
 
-/// No weights of the set give less evidence: f(theta) >= f(x) + grad . (theta - x), and the least of grad . theta
-/// over the set is known from below. A few steps of Frank and Wolfe's method choose the x.
+/// No weights of the set give less evidence: f(theta) >= f(x) + grad . (theta - x), and the least of grad .
+/// theta over the set is known from below. A few steps of Frank and Wolfe's method choose the x.
 double least_over_set(const Suspect& suspect) {
     Vector weights = positive(suspect.set->weights()), gradient;
     double best = -std::numeric_limits<double>::infinity();
@@ -90,9 +91,10 @@ std::vector<double> descending(const std::vector<Suspect>& suspects) {
 std::vector<Misfit> suspect_rows(const Counts& counts, const LearnedMixture& learned, double share) {
     expects(share > 0 && share < 1, "share is {}; must be greater than 0 and less than 1", share);
     const FeatureMap& features = learned.model().features();
-    expects(counts.over(features) && features.kind() == FeatureKind::base_models,
-            "counts of other successors than the learned model's, or general features; rows are compared with "
-            "mixtures of base models");
+    expects(
+        counts.over(features) && features.kind() == FeatureKind::base_models,
+        "counts of other successors than the learned model's, or general features; rows are compared with "
+        "mixtures of base models");
     const Index steps = counts.shape().learned_steps();
     std::vector<FitRows> views(at(learned.homogeneous() ? std::min<Index>(1, steps) : steps));
     double pairs = 0;
@@ -121,7 +123,8 @@ std::vector<Misfit> suspect_rows(const Counts& counts, const LearnedMixture& lea
     std::vector<Misfit> found;
     for (const Suspect& one : suspects)
         found.push_back(detail::misfit_of(features, *one.rows, *one.row,
-                                          one.rows->predicted(positive(one.set->weights())), one.log_evidence));
+                                          one.rows->predicted(positive(one.set->weights())),
+                                          one.log_evidence));
     return found;
 }
 

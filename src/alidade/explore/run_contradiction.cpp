@@ -66,7 +66,8 @@ std::optional<RunContradiction> contradiction_of(const MisspecificationBound& bo
     if (!(bound.lower > assumed)) return std::nullopt;
     RunContradiction found;
     found.what = fmt::format(
-        "some transition law is farther than {:.4g}, in total variation, from every mixture of the base models, "
+        "some transition law is farther than {:.4g}, in total variation, from every mixture of the base "
+        "models, "
         "with probability {}; at most {:.4g} was assumed",
         bound.lower, 1 - bound.level, assumed);
     found.episodes = episodes;

@@ -143,7 +143,8 @@ std::optional<ForeignPart> load_foreign(const nlohmann::json& document, const fs
     const nlohmann::json& object = document["foreign"];
     detail::check_object(object, {"share", "file"}, where);
     const double share = detail::number(detail::member(object, "share", where), where + ", \"share\"");
-    expects(share > 0 && share <= 1, "{}, \"share\": is {}; must be greater than 0 and at most 1", where, share);
+    expects(share > 0 && share <= 1, "{}, \"share\": is {}; must be greater than 0 and at most 1", where,
+            share);
     const nlohmann::json& name = detail::member(object, "file", where);
     expects(name.is_string(), "{}, \"file\": must be a text, the name of a kernel's file", where);
     const fs::path file = (path.parent_path() / name.get<std::string>()).lexically_normal();

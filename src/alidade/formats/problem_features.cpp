@@ -74,8 +74,8 @@ BaseKernel kernel_of_array(const fs::path& path) {
     NpzArrays arrays;
     arrays.emplace("transitions", parse_npy(read_text(path), file));
     TabularModel model = tabular_from_arrays(std::move(arrays), file);
-    expects(model.steps.size() == 1, "{}: has the transitions of {} steps; must be one law for all steps", file,
-            model.steps.size());
+    expects(model.steps.size() == 1, "{}: has the transitions of {} steps; must be one law for all steps",
+            file, model.steps.size());
     return std::move(model.steps[0]);
 }
 

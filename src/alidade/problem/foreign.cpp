@@ -20,8 +20,8 @@ Stream foreign_stream(std::uint64_t seed, Index where) {
 }
 
 void check_share(double share) {
-    expects(share > 0 && share <= 1, "the share of a foreign part is {}; must be greater than 0 and at most 1",
-            share);
+    expects(share > 0 && share <= 1,
+            "the share of a foreign part is {}; must be greater than 0 and at most 1", share);
 }
 
 /// What a law of all states leaves to the successors of a pair, as a law.
@@ -61,8 +61,8 @@ ForeignPart foreign_part(const SuccessorMap& successors, double share, const Bas
     check_share(share);
     expects(kernel.rows == successors.pairs() && kernel.columns == successors.states() &&
                 std::ssize(kernel.offsets) == kernel.rows + 1,
-            "has {} rows and {} columns; must have {} and {}, as the base models", kernel.rows, kernel.columns,
-            successors.pairs(), successors.states());
+            "has {} rows and {} columns; must have {} and {}, as the base models", kernel.rows,
+            kernel.columns, successors.pairs(), successors.states());
     ForeignPart part{share, std::vector<double>(at(successors.entries()), 0.0)};
     for (Index pair = 0; pair < successors.pairs(); ++pair)
         for (auto k = kernel.offsets[at(pair)]; k < kernel.offsets[at(pair + 1)]; ++k) {

@@ -101,20 +101,23 @@ ProblemDescription checked(ProblemDescription parts) {
 
 void check_foreign(const ForeignPart& foreign, const SuccessorMap& map) {
     expects(foreign.share > 0 && foreign.share <= 1,
-            "the share of the truth's foreign part is {}; must be greater than 0 and at most 1", foreign.share);
-    expects(foreign.law.size() == at(map.entries()),
-            "the truth's foreign part has {} probabilities; must have {}, one for each successor of each pair",
-            foreign.law.size(), map.entries());
+            "the share of the truth's foreign part is {}; must be greater than 0 and at most 1",
+            foreign.share);
+    expects(
+        foreign.law.size() == at(map.entries()),
+        "the truth's foreign part has {} probabilities; must have {}, one for each successor of each pair",
+        foreign.law.size(), map.entries());
     for (Index pair = 0; pair < map.pairs(); ++pair) {
         double sum = 0, least = 0;
         for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e) {
             sum += foreign.law[at(e)];
             least = std::min(least, foreign.law[at(e)]);
         }
-        expects(least >= 0 && std::abs(sum - 1) <= 1e-9,
-                "the truth's foreign part at state {}, action {}: its smallest probability is {} and they sum "
-                "to {}; must be at least 0 and sum to 1 within 1e-9",
-                pair / map.actions(), pair % map.actions(), least, sum);
+        expects(
+            least >= 0 && std::abs(sum - 1) <= 1e-9,
+            "the truth's foreign part at state {}, action {}: its smallest probability is {} and they sum "
+            "to {}; must be at least 0 and sum to 1 within 1e-9",
+            pair / map.actions(), pair % map.actions(), least, sum);
     }
 }
 
@@ -213,7 +216,8 @@ double Problem::true_misspecification() const {
     if (!parts_.foreign) return 0;
     const MixtureModel mixture = mixture_part();
     double largest = 0;
-    for (Step h = 0; h < (homogeneous() ? std::min<Index>(1, shape_.learned_steps()) : shape_.learned_steps()); ++h)
+    for (Step h = 0;
+         h < (homogeneous() ? std::min<Index>(1, shape_.learned_steps()) : shape_.learned_steps()); ++h)
         for (Index pair = 0; pair < shape_.pairs(); ++pair) {
             const Law law = mixture.probabilities(h, pair);
             const auto foreign = std::span(parts_.foreign->law).subspan(at(successors_->first_entry(pair)));

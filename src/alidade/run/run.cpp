@@ -224,7 +224,8 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
     asked.assumed = options.assumed;
     Snapshot evidence = detail::likelihood_evidence(counts);
     // As it is computed when the run is loaded, to the last bit.
-    Knowledge knowledge = recompute(task_of(problem, asked), evidence, explorer_options(asked, options.threads));
+    Knowledge knowledge =
+        recompute(task_of(problem, asked), evidence, explorer_options(asked, options.threads));
     RunResult result = detail::result_of(knowledge, std::move(evidence), std::string(stopped_at_logs));
     result.timings.total = result.timings.certify = seconds_from(begin);
     if (options.replace) detail::RunStore::remove(folder);
