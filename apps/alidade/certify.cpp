@@ -11,8 +11,10 @@
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "load_run.hpp"
+#include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "reward_batch.hpp"
+#include "sensitivity_view.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
 
@@ -29,6 +31,8 @@ struct CertifyArguments {
     std::vector<std::string> policies;
     int threads = 0;
     FitFlags fit;
+    MisspecificationFlags off;
+    SensitivityFlags sensitivity;
 };
 
 bool agree(double one, double other) {
@@ -74,8 +78,20 @@ std::string in_words(Comparison comparison, const RunResult& stored) {
     }
 }
 
-int certify_run(const Run& store, const LoadedRun& loaded, const Standing& standing, const Console& console) {
+/// What is assumed in this call: by its flags, else by the run; said where it was said by either.
+struct Assumptions {
+    Task task;
+    bool said = false;       ///< not as the problem has it
+    bool of_flags = false;   ///< not as the run has it, so that nothing stored is to be compared with
+};
+
+int certify_run(const CertifyArguments& given, const Run& store, const LoadedRun& loaded,
+                const Assumptions& assumptions, const Standing& standing, const Console& console) {
     const auto& [knowledge, stored] = loaded;
+    const std::optional<SensitivityAnswer> off =
+        given.sensitivity.wanted() || given.sensitivity.tolerance
+            ? sensitivity_of(store, knowledge, given.sensitivity, nullptr, thread_count(given.threads))
+            : std::nullopt;
     const RewardFreeCertificate& certificate = knowledge.certificate;
     const Comparison comparison =
         stored ? compare(certificate, *stored, store.problem().shape().horizon) : Comparison::same;
@@ -87,15 +103,21 @@ int certify_run(const Run& store, const LoadedRun& loaded, const Standing& stand
         object["stored"] = stored ? ordered_json(stored->reward_free) : ordered_json();
         object["agrees"] = same;
         object["contributions"] = to_json(certificate.contributions, store.problem());
+        if (assumptions.said) add_assumed(object, assumptions.task);
+        if (off) object["sensitivity"] = to_json(*off, store.problem().shape(), RewardScale{});
         add_standing(object, standing, store.problem());
         console.object(object);
     } else {
-        std::string text = describe(certificate, store.problem().shape(), console);
+        std::string text =
+            describe(certificate, store.problem().shape(), console) + describe_assumed(assumptions.task);
         text +=
             fmt::format("  recomputed from what {} episodes left behind; ", with_commas(knowledge.episodes));
         text += (stored ? in_words(comparison, *stored)
-                        : "the run has not ended, so none is stored to compare with") +
+                : assumptions.of_flags
+                    ? "the run assumes something else, so what it has stored is not compared with"
+                    : "the run has not ended, so none is stored to compare with") +
                 std::string("\n");
+        if (off) text += "\n" + describe(*off, store.problem().shape(), {}, console);
         if (const std::string words = describe(standing, store.problem(), console); !words.empty())
             text += "\n" + words;
         console.result(text + "\n" + describe(certificate.contributions, store.problem(), console));
@@ -116,21 +138,32 @@ Policy policy_of(const std::string& file, const Problem& problem) {
         [&] { return read_policy(file, problem.shape()); });
 }
 
-int certify_policy(const std::string& file, const ChosenReward& reward, const Run& store,
-                   const Knowledge& knowledge, const Standing& standing, Threads threads,
-                   const Console& console) {
+int certify_policy(const CertifyArguments& given, const ChosenReward& reward, const Run& store,
+                   const Knowledge& knowledge, const Assumptions& assumptions, const Standing& standing,
+                   Threads threads, const Console& console) {
     const Problem& problem = store.problem();
+    const std::string& file = given.policies.front();
     const Policy policy = policy_of(file, problem);
+    const RewardScale& scale = reward.scaled.scale;
+    const RewardQuestion question{reward.scaled.reward, policy};
+    SensitivityFlags asked = given.sensitivity;
+    if (asked.tolerance) asked.tolerance = *asked.tolerance / scale.scale;
+    const std::optional<SensitivityAnswer> off = asked.wanted() || asked.tolerance
+                                                     ? sensitivity_of(store, knowledge, asked, &question, threads)
+                                                     : std::nullopt;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (console.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);
         object["delta"] = certificate.failure_probability;
+        if (assumptions.said) add_assumed(object, assumptions.task);
+        if (off) object["sensitivity"] = to_json(*off, problem.shape(), scale);
         add_standing(object, standing, problem);
         console.object(object);
     } else {
         console.result(
             fmt::format("{} {} for {}\n", console.bold("Policy"), printable(file), printable(reward.name)) +
-            describe(certificate, problem.shape(), reward.scaled.scale) +
+            describe(certificate, problem.shape(), scale) + describe_assumed(assumptions.task) +
+            (off ? describe(*off, problem.shape(), scale, console) : std::string()) +
             describe(standing, problem, console));
     }
     return standing.exit_code(0);
@@ -209,16 +242,21 @@ int certify(const CertifyArguments& given, const Console& console) {
                         {"the command line", "what a policy is worth depends on both",
                          "alidade certify RUN --reward FILE --policy FILE, or neither"});
     require_fit_level(given.fit.level);
+    require_sensitivity(given.sensitivity);
+    const AssumedError assumed = assumed_of(given.off);
     const Run store = open_run(given.folder);
     const Threads threads = thread_count(given.threads);
-    const LoadedRun loaded = load_run(store, threads);
+    const LoadedRun loaded = load_run(store, threads, assumed);
+    const Assumptions assumptions{assuming(task_of(store.problem(), store.options()), assumed),
+                                  given.off.given() || !(store.options().assumed == AssumedError{}),
+                                  given.off.given()};
     const Knowledge& knowledge = loaded.knowledge;
-    const Standing standing = standing_of(store, given.fit, knowledge.learned.get());
+    const Standing standing = standing_of(store, given.fit, knowledge.learned.get(), assumed);
     insist(standing, console);
-    if (!rewards_given) return certify_run(store, loaded, standing, console);
+    if (!rewards_given) return certify_run(given, store, loaded, assumptions, standing, console);
     std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     if (!given.rewards.batch() && given.policies.size() == 1)
-        return certify_policy(given.policies.front(), rewards.front(), store, knowledge, standing, threads,
+        return certify_policy(given, rewards.front(), store, knowledge, assumptions, standing, threads,
                               console);
     return certify_many(pair_up(std::move(rewards), given.policies, store.problem()), store, knowledge,
                         standing, threads, console);
@@ -238,6 +276,8 @@ void add_certify(CLI::App& app, Chosen& chosen) {
                      "for all")
         ->allow_extra_args(false);
     add_fit_flags(*command, given->fit);
+    add_misspecification_flags(*command, given->off);
+    add_sensitivity_flags(*command, given->sensitivity);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     add_output_flags(*command, chosen);

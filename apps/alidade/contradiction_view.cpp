@@ -47,12 +47,13 @@ Standing standing_of(const Problem& problem, const Counts& counts,
     return standing;
 }
 
-Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned) {
+Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned,
+                     const AssumedError& assumed) {
     require_fit_level(flags.level);
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};
     return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags,
-                       task_of(store.problem(), store.options()).misspecification, learned);
+                       assuming(task_of(store.problem(), store.options()), assumed).misspecification, learned);
 }
 
 ordered_json to_json(const RunContradiction& found) {

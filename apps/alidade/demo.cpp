@@ -17,6 +17,7 @@
 #include "numbers.hpp"
 #include "report.hpp"
 #include "run_advice.hpp"
+#include "sensitivity_view.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -102,10 +103,12 @@ int demo(const DemoArguments& given, const Console& console) {
         object["report"] = given.report;
         console.object(object);
     } else {
+        const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, goal.threads);
         console.result(fmt::format(
-            "{}\n{}{}\n{}\n{}  {} (the whole story)\n{}     {}, explored in {}\n{}    "
+            "{}\n{}{}{}\n{}\n{}  {} (the whole story)\n{}     {}, explored in {}\n{}    "
             "alidade audit {}\n",
             paragraph(explanation(explored, store), console.width()),
+            off ? describe_briefly(*off, store.problem().shape(), {}) : std::string(),
             describe_contradiction(explored.standing, store.problem(), console), plans_table(plans).text(),
             paragraph(reading_aid(), console.width()), console.bold("Report"), printable(given.report),
             console.bold("Run"), printable(given.folder), duration(explored.result.timings.total),

@@ -15,8 +15,10 @@
 #include "certificate_view.hpp"
 #include "interruption.hpp"
 #include "load_run.hpp"
+#include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "progress.hpp"
+#include "sensitivity_view.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -141,6 +143,7 @@ ordered_json to_json(const Explored& explored, const Run& store, const Goal& goa
     object["delta"] = options.delta;
     if (goal.target) object["target"] = *goal.target;
     object["horizon"] = store.problem().shape().horizon;
+    if (!(options.assumed == AssumedError{})) add_assumed(object, task_of(store.problem(), options));
     object["certificate"] = to_json(explored.knowledge.certificate);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
     add_weights(object, *explored.knowledge.learned);
@@ -179,7 +182,12 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
             "  started again by this call. Bounds hold if what broke them off did not look at what would "
             "have come next.\n\n",
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
-    text += describe(explored.knowledge.certificate, problem.shape(), console) + "\n";
+    text += describe(explored.knowledge.certificate, problem.shape(), console) +
+            describe_assumed(task_of(problem, store.options()));
+    if (const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, {});
+        off && !explored.standing.contradiction)
+        text += describe_briefly(*off, problem.shape(), {});
+    text += "\n";
     if (const std::string standing = describe(explored.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0)

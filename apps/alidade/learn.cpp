@@ -20,6 +20,7 @@
 #include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "run_advice.hpp"
+#include "sensitivity_view.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -240,6 +241,8 @@ ordered_json object_of(const Learned& all, const LearnArguments& given) {
     object["transitions"] = all.transitions;
     object["delta"] = store.options().delta;
     object["horizon"] = store.problem().shape().horizon;
+    if (!(store.options().assumed == AssumedError{}))
+        add_assumed(object, task_of(store.problem(), store.options()));
     object["certificate"] = to_json(knowledge.certificate);
     object["contributions"] = to_json(knowledge.certificate.contributions, store.problem());
     add_weights(object, *knowledge.learned);
@@ -262,7 +265,11 @@ std::string text_of(const Learned& all, const Console& console) {
     for (const std::string& file : known)
         text +=
             fmt::format("  The run had all of {} already: nothing is counted twice.\n\n", printable(file));
-    text += describe(knowledge.certificate, problem.shape(), console) + "\n";
+    text += describe(knowledge.certificate, problem.shape(), console) +
+            describe_assumed(task_of(problem, store.options()));
+    if (const auto off = sensitivity_of(store, knowledge, {}, nullptr, {}); off && !all.standing.contradiction)
+        text += describe_briefly(*off, problem.shape(), {});
+    text += "\n";
     if (const std::string standing = describe(all.standing, problem, console); !standing.empty())
         text += standing + "\n";
     if (problem.shape().learned_steps() > 0) text += describe_learned(*knowledge.learned, console) + "\n";

@@ -90,9 +90,20 @@ std::string constants_of(const RunOptions& options) {
     return "sharp";
 }
 
-LoadedRun load_run(const Run& run, Threads threads) {
+LoadedRun load_run(const Run& run, Threads threads, const AssumedError& assumed) {
     const std::string folder = run.folder().string();
-    auto loaded = explaining_run(folder, reading_use(), [&] { return run.load(threads); });
+    std::optional<LoadedRun> loaded;
+    try {
+        loaded = explaining_run(folder, reading_use(), [&] { return run.load(threads, assumed); });
+    } catch (const ModelContradiction& error) {
+        if (assumed == AssumedError{}) throw;
+        throw Contradiction(error.what(),
+                            {fmt::format("run folder '{}'", folder),
+                             "what is assumed of the truth is refuted by the run's data, so no bound would hold",
+                             "a larger --misspecification that you would have believed before the data; "
+                             "alidade certify RUN --sensitivity shows what each would give"});
+    }
+    if (loaded && !(assumed == AssumedError{})) loaded->result.reset();
     if (loaded) return std::move(*loaded);
     throw UserError(
         "the run has stored no episodes yet",

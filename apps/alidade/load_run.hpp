@@ -23,7 +23,9 @@ Run open_run_to_keep(const std::string& folder);
 /// Computes the knowledge of a run again from its stored evidence; of a run that was killed, from its last
 /// checkpoint. Throws UserError if nothing was stored yet. Beside a writer, ask for the run's standing after
 /// this: then it is of the same moment or a later one, and no contradiction is missed.
-LoadedRun load_run(const Run& store, Threads threads);
+/// `assumed`: under other assumptions than the run's; then nothing that is stored is to be compared with it.
+/// Throws Contradiction where the data refute them.
+LoadedRun load_run(const Run& store, Threads threads, const AssumedError& assumed = {});
 
 /// The episodes that the paper's constants are told beforehand; none of a run with other constants.
 std::optional<std::int64_t> planned_episodes(const RunOptions& options);

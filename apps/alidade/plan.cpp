@@ -13,11 +13,13 @@
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "load_run.hpp"
+#include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "plan_names.hpp"
 #include "planner_choice.hpp"
 #include "reward_batch.hpp"
 #include "robustness_view.hpp"
+#include "sensitivity_view.hpp"
 #include "user_error.hpp"
 
 namespace alidade::app {
@@ -30,6 +32,8 @@ struct PlanArguments {
     PlannerFlags planner;
     RewardFlags rewards;
     FitFlags fit;
+    MisspecificationFlags off;
+    SensitivityFlags sensitivity;
     int threads = 0;
 };
 
@@ -107,8 +111,19 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (!given.output.empty()) writing([&] { write_policy(given.output, policy); });
     if (!names.empty()) keep(given, basis, {&reward, 1}, {&*planned, 1}, {&certificate, 1});
+    const Task task = assuming(task_of(problem, run.options()), assumed_of(given.off));
+    const RewardQuestion question{reward.scaled.reward, policy};
+    SensitivityFlags asked = given.sensitivity;
+    if (asked.tolerance) asked.tolerance = *asked.tolerance / scale.scale;
+    const bool wanted = asked.wanted() || asked.tolerance;
+    const std::optional<SensitivityAnswer> off =
+        wanted || (!console.json() && !standing.contradiction)
+            ? sensitivity_of(run, knowledge, asked, &question, threads)
+            : std::nullopt;
     if (console.json()) {
         ordered_json object = plan_json(*planned, certificate, given, reward, shape);
+        if (given.off.given() || !(run.options().assumed == AssumedError{})) add_assumed(object, task);
+        if (off) object["sensitivity"] = to_json(*off, shape, scale);
         add_standing(object, standing, problem);
         console.object(object);
         return 0;
@@ -117,6 +132,9 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
                                    printable(given.planner.planner), duration(planned->seconds));
     text += describe(planned->measured, shape, scale) + describe(certificate, shape, scale);
     if (planned->price) text += describe(*planned->price, shape, scale);
+    text += describe_assumed(task);
+    if (off)
+        text += asked.wanted() ? describe(*off, shape, scale, console) : describe_briefly(*off, shape, scale);
     text += describe_contradiction(standing, problem, console);
     if (given.output.empty() && given.keep.empty())
         text += "  To keep the policy, add -o plan.json, or --keep NAME to store it in the run.\n";
@@ -209,8 +227,10 @@ int plan(const PlanArguments& given, const Console& console) {
     const Threads threads = thread_count(given.threads);
     const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     const std::vector<std::string> names = plan_names(given.keep, rewards, given.rewards.batch());
-    const Knowledge knowledge = load_run(store, threads).knowledge;
-    const Standing standing = standing_of(store, given.fit, knowledge.learned.get());
+    require_sensitivity(given.sensitivity);
+    const AssumedError assumed = assumed_of(given.off);
+    const Knowledge knowledge = load_run(store, threads, assumed).knowledge;
+    const Standing standing = standing_of(store, given.fit, knowledge.learned.get(), assumed);
     insist(standing, console);
     PlannerChoice planner(given.planner, knowledge.learned, threads);
     const PlanBasis basis{store.problem(), knowledge, standing, threads, store, names};
@@ -236,6 +256,8 @@ void add_plan(CLI::App& app, Chosen& chosen) {
         "Store plan and certificate in the run, under this name (of several rewards, NAME-REWARD);\n"
         "alidade plans shows them");
     add_fit_flags(*command, given->fit);
+    add_misspecification_flags(*command, given->off);
+    add_sensitivity_flags(*command, given->sensitivity);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
     add_output_flags(*command, chosen);

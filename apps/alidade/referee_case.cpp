@@ -118,8 +118,10 @@ referee::Case referee_case(const Problem& problem, double delta, const RunCheckp
                            const RunResult& result, const LearnedModel& learned) {
     referee::Case given;
     given.setting = setting_of(problem);
+    // The run may assume another one than the problem.
+    if (learned.mixture() != nullptr) given.setting.misspecification = learned.mixture()->misspecification();
     given.delta = delta;
-    const Counts empty(problem.shared_successors(), problem.shape().horizon);
+    const Counts empty(problem.shared_successors(), problem.shape().horizon, Elsewhere::counted);
     given.counted = {checkpoint.counts.dense(), checkpoint.counts.episodes()};
     given.whole_episodes = result.stopped != stopped_at_logs && !checkpoint.contradiction;
     // The paper's regression has no centre, and its certificate a name of its own.

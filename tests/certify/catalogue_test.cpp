@@ -79,17 +79,21 @@ TEST(CertificateCatalogue, GivesWhatIsAskedForWhateverElseIs) {
                  InvalidArgument);
 }
 
-TEST(CertificateCatalogue, SaysWhyANamedOneCannotBeHad) {
+TEST(CertificateCatalogue, HasDivergencesUnderAMisspecificationByTransfer) {
     const LearnedMixture exact = some_learned();
+    const double zeta = 0.01;
     const LearnedMixture off(exact.model().shared_features(), 4, exact.model().start(), false, exact.sets(),
-                             0.1, 0.01);
-    try {
-        certify_reward_free(off, DeviationTable::of(off), {.certificates = {"model", "ltv"}});
-        FAIL();
-    } catch (const InvalidArgument& error) {
-        EXPECT_NE(std::string(error.what()).find("ltv"), std::string::npos);
-        EXPECT_NE(std::string(error.what()).find("misspecification"), std::string::npos);
-    }
+                             0.1, zeta);
+    const RewardFreeOptions named{.certificates = {"trajectory-kl", "hybrid", "ltv"}};
+    const auto without = certify_reward_free(exact, DeviationTable::of(exact), named).candidates,
+               with = certify_reward_free(off, DeviationTable::of(off), named).candidates;
+    // Z_0 by hand: n = 3, 2, 1.
+    const double rest = 2 * (zeta * 3 + (1 - zeta) * (zeta * 2 + (1 - zeta) * zeta));
+    ASSERT_EQ(with.size(), 3u);
+    EXPECT_NEAR(with[0].second, without[0].second + rest, 1e-12);
+    EXPECT_LE(with[1].second, with[0].second);
+    EXPECT_GT(with[1].second, without[1].second);
+    EXPECT_LE(with[2].second, without[2].second + rest + 1e-12);
 }
 
 }  // namespace

@@ -31,13 +31,15 @@ void expect_says(const auto& attempt, const std::string& what) {
     }
 }
 
-TEST(KnowledgeConditions, LikelihoodKnowsOfNoMisspecification) {
+TEST(KnowledgeConditions, LikelihoodRefusesAMisspecificationThatIsNone) {
     Task task = garnet_task();
     const Counts counts(task.features, task.horizon);
     EXPECT_NO_THROW(by_likelihood(task, counts));
     const ExplorerOptions alone{.algorithm = "likelihood"},
         both{.algorithm = "hoeffding", .confidence = "regression,likelihood"};
-    for (const double off : {0.02, -0.1, std::numeric_limits<double>::quiet_NaN()}) {
+    task.misspecification = 0.02;
+    EXPECT_EQ(learn(task, counts).mixture().misspecification(), 0.02);
+    for (const double off : {1.0, -0.1, std::numeric_limits<double>::quiet_NaN()}) {
         task.misspecification = off;
         expect_says([&] { by_likelihood(task, counts); }, "misspecification");
         expect_says([&] { learn(task, counts); }, "misspecification");

@@ -229,7 +229,7 @@ TEST(Catalogue, PrefersTheLikelihoodWhereThereIsOne) {
     EXPECT_EQ(default_behaviour(task_of(make_builtin(garnet))).name, "likelihood");
     Task off = task_of(make_builtin(garnet));
     off.misspecification = 0.01;
-    EXPECT_EQ(default_behaviour(off).name, "hoeffding");
+    EXPECT_EQ(default_behaviour(off).name, "likelihood") << "bets allow for it";
     EXPECT_EQ(default_behaviour(task_of(make_builtin("builtin:linear-lock"))).name, "lsvi");
 }
 

@@ -21,6 +21,9 @@ public:
     /// What the learned model says of itself (LearnedModel::variations). Cheap, for terms of second order.
     static DeviationTable of(const LearnedModel& learned);
 
+    /// The deviations of mixtures alone: less the misspecification, by which all were widened; one stays one.
+    DeviationTable without(double misspecification) const;
+
     double at(Step h, Index pair) const noexcept { return row(h)[static_cast<std::size_t>(pair)]; }
     std::span<const double> row(Step h) const noexcept;
     /// Throws InvalidArgument unless there is a number for every uncertain step and pair of the model, and

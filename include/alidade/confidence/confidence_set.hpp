@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "alidade/confidence/vertex_set.hpp"
 #include "alidade/convex/projection.hpp"
 #include "alidade/convex/support.hpp"
 #include "alidade/estimate/point_estimate.hpp"
@@ -38,7 +39,8 @@ enum class RefinedRadius {
 
 /// The weights of one step that the data leave possible: those of the parameter set within `radius` of
 /// the estimate in the norm of the precision, and of further estimates in theirs where there are some
-/// (`also_within`). A value: immutable, cheap to copy.
+/// (`also_within`); and, where there are vertices (`within`), in their hull. A value: immutable, cheap to
+/// copy.
 class ConfidenceSet {
 public:
     /// `radius` is about the estimate; the set is projected onto the parameters and the radius about the
@@ -69,10 +71,17 @@ public:
     /// The sets that `also_within` added.
     const std::vector<ConfidenceSet>& further() const noexcept { return parts_->further; }
 
+    /// The members of this set that are in the hull of the vertices, all of which must be in the ball: ranges,
+    /// deviations and divergences are then those of the hull, exact [misspecification, Theorem 3]. Model,
+    /// estimate and radii stay. Throws InvalidArgument if the vertices are about other weights.
+    ConfidenceSet within(VertexSet vertices) const;
+    /// The vertices that `within` added; null if there are none.
+    const VertexSet* vertices() const noexcept { return parts_->vertices.get(); }
+
     /// Whether the set contains the weights (up to 1e-9 in the parameters).
     bool contains(const Vector& weights) const;
     /// Distance of the weights from the estimate, in radii: at most one inside. Where there are several
-    /// estimates, the largest.
+    /// estimates, the largest; where there are vertices, how far from their centre to the boundary.
     double depth(const Vector& weights) const;
     /// |x| in the dual metric, for x in tangent coordinates.
     double dual_norm(const Vector& x) const;
@@ -146,6 +155,7 @@ private:
         Rounding rounding;
         std::vector<WeightBall::Face> faces;  // crossed by the ball about the projection
         std::vector<ConfidenceSet> further;   // of one estimate each; members are in all of them
+        std::shared_ptr<const VertexSet> vertices = nullptr;  // members are in their hull, if there are any
     };
     std::shared_ptr<const Parts> parts_;
 };

@@ -65,7 +65,8 @@ private:
     /// What was computed becomes what is known.
     void begin(Step h) {
         if (!last(h)) std::swap(step_.now, step_.next);
-        const bool misspecified = learned_.misspecification() > 0;
+        const bool misspecified =
+            learned_.misspecification() > 0 && learned_.reach() == Reach::anywhere;
         // Off the mixture the truth may lead to any state, so spans are over all of them.
         step_.value_span = misspecified ? span_of(step_.next.value) : 0;
         step_.middle_span = misspecified ? span_of(step_.next.middle) : 0;

@@ -53,7 +53,8 @@ void AdvantageState::examine(Step h, State s, Action a) {
     // Q~ = r + P~ V~. The remainder is (P - P~) e, what the truth is off the mixture by, and the next step's
     // remainder, averaged under P~, which is known [docs/algorithms/likelihood.md, Lemma 10].
     action.value += learned_.model().expect(h, pair, step_.next.value);
-    action.remainder = own_remainder(h, pair, action) + learned_.misspecification() * step_.value_span +
+    action.remainder = own_remainder(h, pair, action) +
+                       off_mixture(pair, step_.next.value, step_.value_span) +
                        learned_.model().expect(h, pair, step_.next.remainder);
     action.spread = backup_.upper(h, pair, step_.next.radius);
     std::ranges::fill(action.middle, 0.0);
@@ -149,7 +150,7 @@ double AdvantageState::oscillation(Index pair) const {
         most = std::max(most, step_.next.high[target]);
         least = std::min(least, step_.next.low[target]);
     };
-    if (learned_.misspecification() > 0)
+    if (anywhere())
         for (State s = 0; s < shape_.states; ++s) count(at(s));
     else
         for (const std::int32_t target : features_.targets(pair)) count(at(target));
@@ -215,8 +216,18 @@ double AdvantageState::certain_advantage(Step h, State s, Action a) const {
     return std::numeric_limits<double>::infinity();
 }
 
+double AdvantageState::off_mixture(Index pair, const std::vector<double>& value, double everywhere) const {
+    if (learned_.misspecification() == 0 || anywhere()) return learned_.misspecification() * everywhere;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const std::int32_t target : features_.targets(pair)) {
+        least = std::min(least, value[at(target)]);
+        most = std::max(most, value[at(target)]);
+    }
+    return learned_.misspecification() * (most - least);
+}
+
 bool AdvantageState::nothing_follows(Index pair) const {
-    if (learned_.misspecification() > 0)
+    if (anywhere())
         return std::ranges::all_of(step_.next.upper, [](double value) { return value == 0; });
     return std::ranges::all_of(features_.targets(pair),
                                [&](std::int32_t target) { return step_.next.upper[at(target)] == 0; });
@@ -234,6 +245,16 @@ bool AdvantageState::same_law(Index one, Index other) const {
 double AdvantageState::gap_advantage(Step h, State s, Action a) {
     const ActionBounds& action = actions_[at(a)];
     double reward = action.reward, spread = (1 - action.probability) * action.spread;
+    const auto off = [&](Action b) {
+        return off_mixture(shape_.pair(s, b), step_.next.middle, step_.middle_span);
+    };
+    // Both the action and the others of the policy may be off the mixture.
+    double moved = 2 * (1 - action.probability) * learned_.misspecification() * step_.middle_span;
+    if (learned_.misspecification() > 0 && !anywhere() && !last(h)) {
+        moved = (1 - action.probability) * off(a);
+        for (Action b = 0; b < shape_.actions; ++b)
+            if (b != a && actions_[at(b)].probability > 0) moved += actions_[at(b)].probability * off(b);
+    }
     if (!last(h)) std::ranges::copy(action.middle, difference_.begin());
     for (const ActionBounds& other : actions_) {
         if (other.probability == 0) continue;
@@ -247,8 +268,7 @@ double AdvantageState::gap_advantage(Step h, State s, Action a) {
     if (last(h)) return reward + slack;
     // One member serves both actions in `difference_`; |V - middle| <= radius costs each of them the mean of
     // the radius, and off the mixture each may move by the misspecification times the span [oracle §E].
-    const double by_middle = reward + learned_.set(h).range(difference_).upper + spread +
-                             2 * (1 - action.probability) * learned_.misspecification() * step_.middle_span;
+    const double by_middle = reward + learned_.set(h).range(difference_).upper + spread + moved;
     // Q(s,a) <= r + max P U, and V^pi(s) >= L.
     const double by_intervals =
         action.reward + backup_.upper(h, shape_.pair(s, a), step_.next.upper) - bounds_.policy_lower(h, s);

@@ -60,6 +60,13 @@ private:
     double remainder_of_difference(Step h, State s, Action a);
     /// sum_s' |P~(s'|s,a) - P~(s'|s,pi)| value(s').
     double expected_difference(Step h, State s, Action a, const std::vector<double>& value);
+    /// Most that the truth, off its mixture, moves the expectation of a value: the misspecification times its
+    /// span over what it may lead to; `everywhere` is that over all states.
+    double off_mixture(Index pair, const std::vector<double>& value, double everywhere) const;
+    /// Whether the truth may lead from a pair to any state.
+    bool anywhere() const {
+        return learned_.misspecification() > 0 && learned_.reach() == Reach::anywhere;
+    }
     /// How much V^pi - V~ can vary over what the truth may lead to.
     double oscillation(Index pair) const;
     void average(Step h, State s);

@@ -33,7 +33,8 @@ struct StepBounds {
 /// A step in hand, which is computed from the next one.
 struct AdvantageStep {
     StepBounds now, next;
-    double value_span = 0, middle_span = 0;  ///< of the next step; zero without misspecification
+    /// Of the next step, over all states; zero where the truth cannot lead to all.
+    double value_span = 0, middle_span = 0;
 };
 
 /// What belongs to one action at the state in hand.

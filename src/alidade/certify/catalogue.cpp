@@ -13,6 +13,7 @@
 #include "span.hpp"
 #include "total_variance.hpp"
 #include "trajectory_kl.hpp"
+#include "transfer.hpp"
 
 namespace alidade::detail {
 
@@ -104,6 +105,15 @@ const ErrorRecursion& RewardFreeWork::hybrid() {
 }
 
 double RewardFreeWork::total_variance() {
+    // The law of total variance is of one kernel: that of the mixture which the truth is near
+    // [misspecification, Lemma 7].
+    if (const std::vector<double> rest = transfer_errors(learned_, ranges()); !rest.empty()) {
+        const LearnedMixture exact = learned_.mixture()->exact();
+        const DeviationTable own = deviations_.without(learned_.mixture()->misspecification());
+        RewardFreeWork mixtures(exact, own, options_);
+        mixtures.hybrid();
+        return mixtures.total_variance() + rest.front();
+    }
     const ErrorRecursion& cut = least();
     const DivergenceTable divergences(learned_, Divergence::chi_square, options_.threads);
     if (recursions_->passes == nullptr)

@@ -26,6 +26,17 @@ DeviationTable DeviationTable::of(const LearnedModel& learned) {
     return DeviationTable(learned.shape().pairs(), learned.homogeneous(), learned.variations());
 }
 
+DeviationTable DeviationTable::without(double misspecification) const {
+    std::vector<double> values = values_;
+    for (double& value : values) {
+        expects(value >= std::min(1.0, misspecification),
+                "deviation is {}; it was not widened by the misspecification {}", value, misspecification);
+        // Up: what is taken off was rounded when it was added.
+        if (value < 1) value = std::min(1.0, (value - misspecification) + 2e-16);
+    }
+    return DeviationTable(pairs_, homogeneous_, std::move(values));
+}
+
 void DeviationTable::require_fit(const LearnedModel& learned) const {
     const Index steps = learned.uncertain_steps();
     expects(pairs_ == learned.shape().pairs() && values_.size() == alidade::at(steps * pairs_) &&

@@ -39,8 +39,10 @@ Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const Certi
     WidthTable widths(learned->sets().empty() ? 0 : 1, features);
     for (std::size_t k = 0; k < learned->sets().size(); ++k) {
         std::ranges::fill(widths.witness, std::uint8_t{0});
-        bracket_widths(features, tangent, std::span(learned->sets()).subspan(k, 1), options.widths,
-                       options.threads, widths);
+        // The hull of vertices needs no widths.
+        if (learned->sets()[k].vertices() == nullptr)
+            bracket_widths(features, tangent, std::span(learned->sets()).subspan(k, 1), options.widths,
+                           options.threads, widths);
         learned->variations_of_set(static_cast<Index>(k), widths.upper_of(0), options.threads,
                                    std::span(values).subspan(k * pairs, pairs));
     }

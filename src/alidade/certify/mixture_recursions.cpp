@@ -26,9 +26,12 @@ DescribeStep coupling_step(const DeviationTable& deviations, const ValueRanges& 
 
 bool by_operator(const LearnedModel& learned) {
     const LearnedMixture* const mixture = learned.mixture();
+    // A truth that is off its mixture but stays in a row's support is asked about pair by pair.
     return mixture != nullptr && mixture->model().features().kind() == FeatureKind::base_models &&
-           std::ranges::all_of(mixture->sets(),
-                               [](const ConfidenceSet& set) { return set.further().empty(); });
+           (mixture->misspecification() == 0 || mixture->reach() == Reach::anywhere) &&
+           std::ranges::all_of(mixture->sets(), [](const ConfidenceSet& set) {
+               return set.further().empty() && set.vertices() == nullptr;
+           });
 }
 
 namespace {
@@ -57,13 +60,14 @@ void run_steps(const LearnedMixture& learned, const TransitionOperator& passes,
             step.alone = [&learned, h, next = step.next](Index pair) {
                 return SetBackup(learned).upper(h, pair, next);
             };
-            if (learned.misspecification() > 0) {
+            recursions[k](h, step);
+            // Divergences are of mixtures, averaged under the model.
+            if (learned.misspecification() > 0 && step.kind != ErrorStep::Kind::divergence) {
                 // Over all states, as the truth may lead to any; but no mean leaves the range.
                 const auto [least, most] = std::ranges::minmax(step.next);
                 step.off = learned.misspecification() * (most - least);
                 step.most = most;
             }
-            recursions[k](h, step);
         }
         const Vector weights = learned.model().weights(h);
         passes.recurse({weights.data(), at(weights.size())}, together);

@@ -9,6 +9,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "interval_loss.hpp"
+#include "transfer.hpp"
 
 namespace alidade {
 
@@ -22,6 +23,26 @@ double start_value(const LearnedModel& learned, const Matrix& values) {
 const LearnedModel& learned_of(const Knowledge& knowledge) {
     expects(knowledge.learned != nullptr, "the knowledge has no learned model");
     return *knowledge.learned;
+}
+
+/// What is certain of the mixture that the truth is near, and the rest of the way: both hold on the same event
+/// as the rest, so the better of both is taken. Without it the expansions of `advantage` would be lost, which
+/// are of one kernel [misspecification, Lemma 7].
+void take_transfer(const LearnedMixture& learned, const DeviationTable& deviations, const Reward& reward,
+                   const Policy& policy, Threads threads, detail::AdvantageBounds& losses) {
+    const LearnedMixture mixtures = learned.exact();
+    const ValueBounds bounds = value_bounds(mixtures, reward, policy, threads);
+    const detail::AdvantageBounds of_mixtures = detail::advantage_bounds(
+        mixtures, deviations.without(learned.misspecification()), reward, policy, bounds, threads);
+    const detail::TransferOfReward rest = detail::transfer_of_reward(learned, policy, bounds);
+    const double slack = detail::rounding_slack(learned.shape().horizon);
+    const double both = rest.policy + rest.optimal + slack;
+    losses.advantage = std::min(losses.advantage, of_mixtures.advantage + both);
+    losses.gap = std::min(losses.gap, of_mixtures.gap + both);
+    const double lower = std::max(of_mixtures.value.lower, start_value(learned, bounds.policy_lower)),
+                 upper = std::min(of_mixtures.value.upper, start_value(learned, bounds.policy_upper));
+    losses.value = {std::max(losses.value.lower, lower - rest.policy - slack),
+                    std::min(losses.value.upper, upper + rest.policy + slack)};
 }
 
 void settle(RewardCertificate& certificate, double horizon) {
@@ -61,8 +82,10 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     const double plain = certificate.optimal_upper - by_states.lower;
     certificate.methods = {{"plain", plain}};
     if (const LearnedMixture* mixture = learned.mixture()) {
-        const detail::AdvantageBounds losses =
+        detail::AdvantageBounds losses =
             detail::advantage_bounds(*mixture, deviations, reward, policy, bounds, threads);
+        if (mixture->misspecification() > 0)
+            take_transfer(*mixture, deviations, reward, policy, threads, losses);
         // One interval lets every state choose its own member of a set, the other has one member for all
         // states of a step, to first order [docs/algorithms/likelihood.md, The value]. Both contain V^pi on
         // the same event.

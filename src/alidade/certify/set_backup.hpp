@@ -18,7 +18,8 @@ class SetBackup {
 public:
     explicit SetBackup(const LearnedModel& learned, WorstCase worst = WorstCase::closed_form)
         : bounds_(learned.expectations(worst)),
-          anywhere_(learned.mixture() != nullptr && learned.mixture()->misspecification() > 0) {}
+          anywhere_(learned.mixture() != nullptr && learned.mixture()->misspecification() > 0 &&
+                    learned.mixture()->reach() == Reach::anywhere) {}
 
     Interval operator()(Step h, Index pair, std::span<const double> value) {
         return anywhere_ ? bounds_->knowing_extremes(h, pair, value, extremes(h, value))

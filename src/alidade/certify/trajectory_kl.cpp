@@ -5,6 +5,7 @@
 
 #include "coupling.hpp"
 #include "error_recursion.hpp"
+#include "transfer.hpp"
 
 namespace alidade::detail {
 
@@ -48,10 +49,15 @@ DescribeStep divergence_step(const DivergenceTable& divergences) {
 
 void errors_of_divergences(const LearnedModel& learned, const ValueRanges& ranges,
                            ErrorRecursion& recursion) {
+    // Divergences are of mixtures: the rest of the way to the truth is added [misspecification, Lemma 7].
+    const std::vector<double> rest = transfer_errors(learned, ranges);
     for (State s = 0; s < learned.shape().states; ++s)
-        for (Step h = 0; h + 1 < learned.shape().horizon; ++h)
+        for (Step h = 0; h + 1 < learned.shape().horizon; ++h) {
             // At each state, before the mean over the start: the function is concave, so this is never worse.
             recursion.values(h, s) = ranges.at(h) * variation_of_divergence(recursion.values(h, s));
+            if (!rest.empty())
+                recursion.values(h, s) = std::min(ranges.at(h), recursion.values(h, s) + rest[at(h)]);
+        }
 }
 
 ErrorRecursion trajectory_kl_recursion(const LearnedModel& learned, const DivergenceTable& divergences,

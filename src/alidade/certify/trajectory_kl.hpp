@@ -22,7 +22,8 @@ ErrorRecursion divergence_recursion(const LearnedModel& learned, const Divergenc
 /// Its steps. What it is given must outlive it.
 DescribeStep divergence_step(const DivergenceTable& divergences);
 
-/// What the divergences make of errors: (H-1-h) * variation_of_divergence at every state, in place.
+/// What the divergences make of errors: (H-1-h) * variation_of_divergence at every state, in place; and what
+/// the truth may be off its mixture by, where it may be.
 void errors_of_divergences(const LearnedModel& learned, const ValueRanges& ranges, ErrorRecursion& recursion);
 
 /// Errors (H-1-h) * variation_of_divergence(K_h(s)) [likelihood §4 B]: what comes after (h, s) earns between

@@ -29,6 +29,7 @@ Matrix square(const std::vector<double>& array, Index p) {
 ConfidenceRecord ConfidenceSet::record() const {
     expects(parameters().kind() == ParameterSetKind::simplex,
             "only sets of base models' weights can be recorded");
+    expects(vertices() == nullptr, "sets of vertices are not recorded; they are computed from counts");
     expects(further().empty(), "only sets about one estimate can be recorded; this one is about {}",
             further().size() + 1);
     const PointEstimate& given = estimate();

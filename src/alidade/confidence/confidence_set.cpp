@@ -106,6 +106,16 @@ ConfidenceSet::ConfidenceSet(const ParameterSet& parameters, const PointEstimate
                                                  {}});
 }
 
+ConfidenceSet ConfidenceSet::within(VertexSet vertices) const {
+    expects(parameters().kind() == ParameterSetKind::simplex && vertices.features() == features(),
+            "vertices are {} weights; the set is about {}", vertices.features(), features());
+    Parts parts = *parts_;
+    parts.vertices = std::make_shared<const VertexSet>(std::move(vertices));
+    ConfidenceSet result = *this;
+    result.parts_ = std::make_shared<const Parts>(std::move(parts));
+    return result;
+}
+
 ConfidenceSet ConfidenceSet::also_within(const ConfidenceSet& other) const {
     const ParameterSet &mine = parameters(), &theirs = other.parameters();
     expects(features() == other.features() && dimension() == other.dimension() &&
@@ -135,6 +145,8 @@ double ConfidenceSet::depth(const Vector& weights) const {
     const double distance = (parts_->estimate.factor.transpose() * offset).norm();
     double deepest = parts_->radius > 0 ? distance / parts_->radius
                                         : (distance > 0 ? std::numeric_limits<double>::infinity() : 0.0);
+    // The hull lies inside the ball.
+    if (parts_->vertices) deepest = parts_->vertices->depth(weights);
     for (const ConfidenceSet& other : parts_->further) deepest = std::max(deepest, other.depth(weights));
     return deepest;
 }
@@ -161,6 +173,7 @@ Interval ConfidenceSet::range(std::span<const double> direction) const {
 double ConfidenceSet::upper(std::span<const double> direction) const {
     // That sets have no common member shows in both ends only.
     if (!parts_->further.empty()) return range(direction).upper;
+    if (parts_->vertices) return parts_->vertices->upper(direction);
     const Reach reach = reach_of(direction);
     if (reach.tiny) return scaled_range(direction, reach.size).upper;
     const double upper = reach.ends.upper;
@@ -169,6 +182,7 @@ double ConfidenceSet::upper(std::span<const double> direction) const {
 }
 
 Interval ConfidenceSet::own_range(std::span<const double> direction) const {
+    if (parts_->vertices) return parts_->vertices->range(direction);
     const Reach reach = reach_of(direction);
     if (reach.tiny) return scaled_range(direction, reach.size);
     Interval result = reach.ends;

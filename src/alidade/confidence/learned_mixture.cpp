@@ -48,18 +48,24 @@ Matrix weights_of(const FeatureMap& features, Index horizon, bool homogeneous,
 
 LearnedMixture::LearnedMixture(const SharedFeatures& features, Index horizon, StartLaw start,
                                bool homogeneous, std::vector<ConfidenceSet> sets, double delta,
-                               double misspecification)
+                               double misspecification, Reach reach)
     : LearnedModel(homogeneous, delta),
       model_(features, horizon, std::move(start), weights_of(*features, horizon, homogeneous, sets)),
       sets_(std::move(sets)),
-      misspecification_(misspecification) {
+      misspecification_(misspecification),
+      reach_(reach) {
     expects(misspecification >= 0 && misspecification < 1,
             "misspecification is {}; must be at least 0 and less than 1", misspecification);
 }
 
 LearnedMixture::LearnedMixture(const Task& task, std::vector<ConfidenceSet> sets, double delta)
     : LearnedMixture(task.features, task.horizon, task.start, task.homogeneous, std::move(sets), delta,
-                     task.misspecification) {}
+                     task.misspecification, task.reach) {}
+
+LearnedMixture LearnedMixture::exact() const {
+    return LearnedMixture(model_.shared_features(), shape().horizon, model_.start(), homogeneous(), sets_,
+                          delta());
+}
 
 double LearnedMixture::depth(const MixtureModel& truth) const {
     require_shape_of(truth);

@@ -153,10 +153,12 @@ LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOpti
 }  // namespace
 
 std::string likelihood_refusal(const Task& task) {
-    if (task.misspecification != 0)
+    if (!(task.misspecification >= 0 && task.misspecification < 1))
+        return fmt::format("misspecification is {}; must be at least 0 and less than 1", task.misspecification);
+    if (task.misspecification != 0 && task.features->kind() != FeatureKind::base_models)
         return fmt::format(
-            "problem has a misspecification of {}; the likelihood route needs an exact mixture; the "
-            "algorithm hoeffding serves both",
+            "problem has a misspecification of {}; without base models the likelihood route needs an exact "
+            "mixture; the algorithm hoeffding serves both",
             task.misspecification);
     return {};
 }

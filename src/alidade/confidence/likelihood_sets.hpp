@@ -35,7 +35,7 @@ struct LikelihoodSetOptions {
     std::vector<double> predicted;
 };
 
-/// Why likelihoods give no sets for a task; empty if they do.
+/// Why likelihoods, or bets where there is a misspecification, give no sets for a task; empty if they do.
 std::string likelihood_refusal(const Task& task);
 /// The same of what needs base models: mixtures over the simplex, and with them logs, of which nothing was
 /// predicted before they were seen.

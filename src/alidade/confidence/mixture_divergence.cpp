@@ -211,7 +211,7 @@ private:
 }  // namespace
 
 std::string LearnedMixture::divergence_refusal() const {
-    return misspecification_ == 0 ? "" : "divergences cannot be bounded under a misspecification";
+    return {};
 }
 
 namespace {
@@ -278,13 +278,64 @@ void blocks_of_divergences(const DivergenceTask& task, const detail::LaneTiles& 
 
 }  // namespace
 
+namespace {
+
+/// What one probability p of a member adds to the divergence from the learned one, q; convex in p, so that
+/// the largest sum is that of a vertex. Members may be `off` below the hull of the vertices. Of successors
+/// that the learned law excludes -ln is not needed, and 1 - x + x ln x <= 1 makes their mass the bound: as
+/// for the ball [docs/algorithms/likelihood.md, Lemma 2].
+double divergence_term(Divergence divergence, double q, double p, double off) {
+    if (divergence == Divergence::chi_square) {
+        const double change = std::abs(p - q) + off;
+        return q <= negligible_probability ? no_bound : change * change / q;
+    }
+    if (q <= negligible_probability) return std::max(0.0, p) + off;
+    const double least = p - off;
+    if (!(least > 0)) return no_bound;
+    // q (x - ln(1 + x)) with x = p/q - 1: at least zero, and sums to KL(q || p) where both sum to one.
+    const double x = least / q - 1;
+    return q * x * x * curvature(x) + 2 * off;
+}
+
+/// Largest divergences of the vertices, pair by pair [misspecification, Theorem 3].
+void divergences_of_vertices(const FeatureMap& features, const ConfidenceSet& set, Divergence divergence,
+                             Index first, Index last, double* values) {
+    const VertexSet& vertices = *set.vertices();
+    const Index r = vertices.size(), d = features.features();
+    std::vector<double> laws(at(r)), sums(at(r));
+    for (Index pair = first; pair < last; ++pair) {
+        std::ranges::fill(sums, 0.0);
+        bool open = false;
+        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+            const auto phi = features.phi(e);
+            const auto [least, most] = std::ranges::minmax(phi);
+            if (least == most) continue;  // all members agree
+            open = true;
+            double q = 0;
+            for (Index i = 0; i < d; ++i) q += phi[at(i)] * set.weights()[i];
+            vertices.products(phi.data(), laws.data());
+            for (Index k = 0; k < r; ++k)
+                sums[at(k)] += divergence_term(divergence, q, laws[at(k)], vertices.slack() * most);
+        }
+        values[pair] = open ? finished(*std::ranges::max_element(sums)) : 0;
+    }
+}
+
+}  // namespace
+
 std::vector<double> LearnedMixture::divergences(Divergence divergence, Threads threads) const {
-    const std::string refusal = divergence_refusal();
-    expects(refusal.empty(), "{}", refusal);
     constexpr Index pairs_a_chunk = 256;  // of a microsecond or two
     const FeatureMap& features = model_.features();
     const Index count = uncertain_steps(), pairs = shape().pairs();
     std::vector<double> values(at(count * pairs));
+    if (count > 0 && std::ranges::all_of(sets_, [](const auto& set) { return set.vertices() != nullptr; })) {
+        detail::in_chunks(pairs, pairs_a_chunk / 8, threads, [&](Index first, Index last) {
+            for (Index set = 0; set < count; ++set)
+                divergences_of_vertices(features, sets_[at(set)], divergence, first, last,
+                                        values.data() + set * pairs);
+        });
+        return values;
+    }
     const DivergenceTask task{*this, divergence, values};
     if (count > 0 && features.kind() == FeatureKind::base_models && sets_.front().dimension() > 0) {
         const detail::LaneTiles tiles(features, detail::KeptTiles::no);

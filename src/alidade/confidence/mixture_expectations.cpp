@@ -22,7 +22,8 @@ public:
     }
 
     Interval operator()(Step h, Index pair, std::span<const double> value) override {
-        if (!(learned_.misspecification() > 0)) return knowing_extremes(h, pair, value, {});
+        if (!(learned_.misspecification() > 0) || learned_.reach() == Reach::support)
+            return knowing_extremes(h, pair, value, {});
         const auto [least, most] = std::ranges::minmax(value);
         return knowing_extremes(h, pair, value, {least, most});
     }
@@ -37,10 +38,13 @@ public:
         if (largest > 0 && range.upper < underflow)
             range = {range.lower - underflowing(pair), range.upper + underflowing(pair)};
         if (learned_.misspecification() > 0) {
-            // Over all states, as the truth may lead to any; but no mean leaves the range.
-            const double off = learned_.misspecification() * (extremes.upper - extremes.lower);
-            range = {std::max(extremes.lower, range.lower - off),
-                     std::min(extremes.upper, range.upper + off)};
+            // Over all states, as the truth may lead to any, or over those of the row; but no mean leaves
+            // the range [misspecification §3, S(zeta)].
+            const Interval reached =
+                learned_.reach() == Reach::support ? extremes_of_row(pair, value) : extremes;
+            const double off = learned_.misspecification() * (reached.upper - reached.lower);
+            range = {std::max(reached.lower, range.lower - off),
+                     std::min(reached.upper, range.upper + off)};
         }
         return range;
     }
@@ -70,6 +74,15 @@ private:
             for (Index i = 0; i < d; ++i) direction_[at(i)] += v * phi[i];
         }
         return largest;
+    }
+    Interval extremes_of_row(Index pair, std::span<const double> value) const {
+        const auto targets = features_.targets(pair);
+        Interval extremes{value[at(targets.front())], value[at(targets.front())]};
+        for (const std::int32_t target : targets) {
+            extremes.lower = std::min(extremes.lower, value[at(target)]);
+            extremes.upper = std::max(extremes.upper, value[at(target)]);
+        }
+        return extremes;
     }
     /// Each product may have been rounded by the least number there is: zero must be a proof.
     double underflowing(Index pair) const {

@@ -112,10 +112,42 @@ std::vector<double> LearnedMixture::variations(const WidthTable& widths) const {
     return values;
 }
 
+namespace {
+
+/// The largest total variation between a law and that of a vertex, pair by pair: convex in the weights, so no
+/// member is farther [misspecification, Theorem 3].
+void variations_of_vertices(const FeatureMap& features, const VertexSet& vertices, const Vector& weights,
+                            Threads threads, std::span<double> values) {
+    constexpr Index pairs_a_chunk = 64;
+    const Index r = vertices.size();
+    detail::in_chunks(features.pairs(), pairs_a_chunk, threads, [&](Index begin, Index end) {
+        std::vector<double> laws(at(r)), sums(at(r));
+        for (Index pair = begin; pair < end; ++pair) {
+            std::ranges::fill(sums, 0.0);
+            for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
+                const auto phi = features.phi(e);
+                double law = 0;
+                for (Index i = 0; i < features.features(); ++i) law += phi[at(i)] * weights[i];
+                vertices.products(phi.data(), laws.data());
+                for (Index k = 0; k < r; ++k) sums[at(k)] += std::abs(laws[at(k)] - law);
+            }
+            const double most = 0.5 * *std::ranges::max_element(sums);
+            values[at(pair)] = most > 0 || differ(features, pair) ? std::min(1.0, most + vertices.slack()) : 0;
+        }
+    });
+}
+
+}  // namespace
+
 void LearnedMixture::variations_of_set(Index set, std::span<const double> upper, Threads threads,
                                        std::span<double> values) const {
     const FeatureMap& features = model_.features();
     const ConfidenceSet& members = sets_[at(set)];
+    if (members.vertices() != nullptr) {
+        variations_of_vertices(features, *members.vertices(), members.weights(), threads, values);
+        for (double& value : values) value = std::min(1.0, value + misspecification_);
+        return;
+    }
     const double radius = members.refined_radius();
     const bool base_models = features.kind() == FeatureKind::base_models;
     constexpr Index lanes = detail::lanes, blocks_a_chunk = 128;
@@ -149,6 +181,7 @@ std::vector<double> LearnedMixture::variations() const {
     WidthTable widths(uncertain_steps(), features);
     for (Index set = 0; set < widths.sets; ++set) {
         const ConfidenceSet& members = sets_[at(set)];
+        if (members.vertices() != nullptr) continue;
         const Matrix basis = members.parameters().space().basis.transpose();
         QuickWidth width(members.estimate().inverse_factor.lazyProduct(basis));
         for (Index pair = 0; pair < features.pairs(); ++pair)

@@ -92,7 +92,7 @@ SourceEntry likelihood_entry() {
         .name = "likelihood",
         .summary =
             "Likelihood ratios: base models, for data of anybody; signed features, by predictions made on "
-            "the way. Without misspecification only.",
+            "the way. Bets where the truth may be off its mixture.",
         .parameters = {flag_parameter("prequential",
                                       "count the predictions made on the way as a further mixture"),
                        word_parameter("width", {"exact", "sdp", "l1"},

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "../confidence/bet_sets.hpp"
 #include "alidade/error.hpp"
 #include "log_determinant.hpp"
 
@@ -103,11 +104,38 @@ Knowledge LikelihoodSource::knowledge() const {
                                 smoothed_);
 }
 
+namespace {
+
+/// Sets where the truth may be off its mixture. The fit is where they are looked for: it need not be a member.
+std::vector<ConfidenceSet> sets_by_bets(const Task& task, const Counts& counts, double delta,
+                                        std::span<const Vector> starts) {
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
+    std::vector<Vector> about;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        about.push_back(starts.size() == rows.size()
+                            ? starts[k]
+                            : maximise_likelihood(rows[k], {.barrier = pseudo_count, .steps = 60}).weights);
+    const BetDesign design(*task.features);
+    return bet_sets(bet_tables(*task.features, design, counts, task.homogeneous), task.misspecification, delta,
+                    about);
+}
+
+}  // namespace
+
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
                                const LikelihoodKnowledgeOptions& options, std::span<const Vector> starts) {
     const std::string refusal = mixture_refusal(task);
     expects(refusal.empty(), "{}", refusal);
     require_counts_of(task, counts);
+    const CertifyOptions certifying{.delta = options.sets.delta,
+                                    .widths = options.effort,
+                                    .threads = options.threads,
+                                    .episodes = counts.episodes()};
+    if (counts.any_elsewhere() && task.elsewhere() == Elsewhere::refused)
+        throw ModelContradiction(
+            "some transitions led to where no base model does, and the truth is taken not to do so");
+    if (task.misspecification > 0)
+        return certify(task, sets_by_bets(task, counts, options.sets.delta, starts), certifying);
     const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
     // {L(theta) >= L(theta~) - B}, B from the lesser of two mixtures' regrets [docs/algorithms/likelihood.md,
     // Theorem 1]. Whoever acted: the sets ask only that s' was drawn from the pair's law [likelihood §7].
@@ -116,11 +144,7 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
     // Certificates are computed from ellipsoids; the convex set of likelihoods lies inside [likelihood §3].
     ellipsoids.reserve(sets.size());
     for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
-    return certify(task, std::move(ellipsoids),
-                   {.delta = options.sets.delta,
-                    .widths = options.effort,
-                    .threads = options.threads,
-                    .episodes = counts.episodes()});
+    return certify(task, std::move(ellipsoids), certifying);
 }
 
 }  // namespace alidade::detail

@@ -71,8 +71,9 @@ struct LikelihoodKnowledgeOptions {
 };
 
 /// What counts support: sets, widths, certificate. `starts` are warm starts of the fits, one for each set or
-/// none. Throws InvalidArgument where `mixture_refusal` says why: of signed features, or of a truth that
-/// is only near a mixture, the likelihood gives no bound. The counts must be of the task's features.
+/// none. Where the truth may be off its mixture the sets are those of bets, and the fit is only where they are
+/// looked for. Throws InvalidArgument where `mixture_refusal` says why: of signed features. The counts must be
+/// of the task's features.
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
                                const LikelihoodKnowledgeOptions& options,
                                std::span<const Vector> starts = {});

@@ -303,8 +303,16 @@ Values Bounds::trajectory() const {
         return divergences[at(facts_.set_of(h))][at(pair)] + expect(h, pair, next);
     });
     for (Index h = 0; h + 1 < facts_.setting.horizon; ++h)
-        for (Real& value : values[at(h)]) value = range(h) * variation_of(value);
+        for (Real& value : values[at(h)])
+            value = std::min(range(h), range(h) * variation_of(value) + transfer(h));
     return values;
+}
+
+// Z_h = zeta n_h + (1 - zeta) Z_{h+1}: by a coupling of the truth with the mixture that it is near.
+Real Bounds::transfer(Index step) const {
+    const Real zeta = facts_.setting.misspecification;
+    if (step + 1 >= facts_.setting.horizon) return 0;
+    return zeta * range(step) + (1 - zeta) * transfer(step + 1);
 }
 
 Values Bounds::hybrid() const {

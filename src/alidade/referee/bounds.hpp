@@ -25,9 +25,13 @@ public:
     Values model() const;     ///< [docs/algorithms/hoeffding.md, Lemma 3]
     Values coupling() const;  ///< [docs/algorithms/hoeffding.md, Lemma 4]
     Values span() const;      ///< [docs/algorithms/hoeffding.md, Lemma 4b]
-    // Without misspecification:
+    // Of mixtures, and with a misspecification `transfer` added:
     Values trajectory() const;  ///< [docs/algorithms/likelihood.md, Theorem 5]
     Values hybrid() const;      ///< [docs/algorithms/likelihood.md, Hybrid]
+    /// Most that a value at a step differs by between a truth and the mixture that it is near
+    /// [misspecification, Lemma 7].
+    Real transfer(Index step) const;
+    // Without misspecification:
     /// [docs/algorithms/likelihood.md, Theorem 8] at the start, with the best c and eta that are found;
     /// never above `cap`, any of the others, which is its limit for large c.
     Real total_variance(const Values& cap) const;

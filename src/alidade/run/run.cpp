@@ -237,6 +237,12 @@ LearnedRun Run::learn(const std::filesystem::path& folder, const Problem& proble
 std::optional<LoadedRun> Run::load(Threads threads, const AssumedError& assumed) const {
     const ExplorerOptions explorer = explorer_options(options(), threads);
     const Task task = assuming(task_of(problem(), options()), assumed);
+    if (!(assumed == AssumedError{}))
+        for (const Request& source : parse_requests(options().confidence))
+            expects(source.name == "likelihood" || (source.name == "regression" && source.given.empty()),
+                    "the run's confidence sets are by {}, whose weights were chosen for the misspecification "
+                    "that the run assumes; others can be assumed of likelihood and regression only",
+                    to_string(source));
     const bool kept = keeps_episodes();
     auto result = store_->result();
     std::optional<RunCheckpoint> checkpoint;
