@@ -188,6 +188,34 @@ TEST(FollowingAlternatives, HaveMeanOneAtTheTrueWeights) {
     }
 }
 
+/// A linear function is its own tangent: its least value over the simplex is its least coefficient, exactly.
+class Linear final : public ConvexFunction {
+public:
+    explicit Linear(Vector coefficients) : coefficients_(std::move(coefficients)) {}
+    double value(const Vector& weights) const override { return coefficients_.dot(weights); }
+    void expand(const Vector& weights, ConvexExpansion& about) const override {
+        about = {value(weights), 0, coefficients_, 0, Matrix::Zero(weights.size(), weights.size())};
+    }
+
+private:
+    Vector coefficients_;
+};
+
+TEST(FollowingAlternatives, LowerBoundsAreThoseOfTangents) {
+    Stream random = support::test_stream(3, 98);
+    for (int k = 0; k < 100; ++k) {
+        const Vector c = 10 * random_weights(random, 4), x = random_weights(random, 4);
+        const Linear linear(c);
+        ConvexExpansion about;
+        linear.expand(x, about);
+        EXPECT_NEAR(detail::lower_bound(about, x), c.minCoeff(), 1e-12);
+        about.doubt = 0.5;
+        about.gradient_doubt = 0.125;
+        EXPECT_NEAR(detail::lower_bound(about, x), c.minCoeff() - 0.75, 1e-12);
+        EXPECT_NEAR(detail::minimise(linear, Vector::Constant(4, 0.25)).lower, c.minCoeff(), 1e-9);
+    }
+}
+
 TEST(FollowingAlternatives, OneRowsMixtureHasTheSlopesOfDifferences) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Case one = random_case(seed, 3, 100);

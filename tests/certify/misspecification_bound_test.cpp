@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <cmath>
+#include <limits>
 
 #include "alidade/certify/suspect_rows.hpp"
 #include "alidade/confidence/likelihood_sets.hpp"
@@ -96,6 +97,42 @@ TEST(MisspecificationBound, IsThatOfOneRowByHand) {
     EXPECT_LT(off, 0.2);
 }
 
+/// ln of rows(alpha)'s probability of counts of a fair coin, predicted in turn.
+double predicted_coin(double alpha, int a, int b) {
+    double sum = 0;
+    for (int i = 0; i < a; ++i) sum += std::log((alpha / 2 + i) / (alpha + i));
+    for (int i = 0; i < b; ++i) sum += std::log((alpha / 2 + i) / (alpha + a + i));
+    return sum;
+}
+
+// One base model leaves no weights to choose: the bound is where ln Q - L_zeta crosses ln(steps/level), and
+// all of it can be written down.
+TEST(MisspecificationBound, CrossesItsThresholdWhereItShould) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {.5, .5, .5, .5}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    for (const auto& [a, b] : {std::pair{40, 2}, {30, 1}, {200, 80}, {60, 4}})
+        for (const Index horizon : {2, 4}) {
+            Counts counts(features, horizon);
+            counts.add(0, 0, a);
+            counts.add(0, 1, b);
+            double mean =
+                std::exp(predicted_coin(1, a, b)) / 12;  // Krichevsky and Trofimov's, of two successors
+            for (const double alpha : {1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5})
+                mean += std::exp(predicted_coin(alpha, a, b)) / 12;
+            const double needed = std::log(mean) - std::log(static_cast<double>(horizon - 1) / 0.01);
+            double low = 0, high = static_cast<double>(a) / (a + b) - 0.5;
+            if (a * std::log(0.5) + b * std::log(0.5) > needed) continue;
+            for (int k = 0; k < 60; ++k) {
+                const double zeta = (low + high) / 2;
+                (a * std::log(0.5 + zeta) + b * std::log(0.5 - zeta) <= needed ? low : high) = zeta;
+            }
+            const double found = misspecification_lower(*features, counts, false).lower;
+            EXPECT_LE(found, low + 1e-9) << a << " " << b;
+            EXPECT_GE(found, low / 1.021) << a << " " << b;
+        }
+}
+
 TEST(MisspecificationBound, RefusesLevelsThatAreNone) {
     const Problem problem = make_builtin("builtin:riverswim");
     const Counts counts(problem.shared_features(), problem.shape().horizon);
@@ -141,6 +178,33 @@ TEST(SuspectRows, AreMostlyThoseThatAreOff) {
     }
     EXPECT_GE(bad, 75) << "of 8 pairs, 4 steps, 5 runs, less those that are hardly visited";
     EXPECT_LE(right, bad / 10);
+}
+
+// One row that can be off, and no weights to choose: it is listed from an evidence of 1/share on.
+TEST(SuspectRows, AreListedFromTheirLevelOn) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 3}, {0, 1, 1}, {.5, .5, 1}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    bool below = false, above = false;
+    for (int a = 5; a < 60; ++a)
+        for (int b = 0; b < a; ++b) {
+            double e = 0;
+            for (const double alpha : {1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5})
+                e += std::exp(predicted_coin(alpha, a, b) - (a + b) * std::log(0.5)) / 11;
+            if (e < 18 || e > 22.2) continue;
+            Counts counts(features, 2);
+            counts.add(0, 0, a);
+            if (b > 0) counts.add(0, 1, b);
+            const auto rows = detail::likelihood_rows(*features, counts, false);
+            std::vector<ConfidenceSet> sets;
+            for (const auto& set : detail::likelihood_sets(rows, {.delta = 0.1}))
+                sets.push_back(set.ellipsoid);
+            const LearnedMixture learned(features, 2, StartLaw(0), false, std::move(sets), 0.1);
+            EXPECT_EQ(suspect_rows(counts, learned, 0.05).size(), e >= 20 ? 1u : 0u)
+                << a << " " << b << " " << e;
+            (e >= 20 ? above : below) = true;
+        }
+    EXPECT_TRUE(below && above) << "else the test is blind";
 }
 
 TEST(SuspectRows, AreNoneOfARightModel) {

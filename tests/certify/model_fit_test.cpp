@@ -350,6 +350,29 @@ TEST(ModelCheck, TransitionsToNowhereContradictByThemselves) {
     EXPECT_TRUE(check_model(*triangle(), counts, false).contradicted);
 }
 
+// After one transition every alternative that begins with the mixture has said the same as the mixture: half
+// of the weight for rows, a sixteenth each for weights by action and for Krichevsky and Trofimov's predictor,
+// which said one half. Foreign kernels are not computed for so little.
+TEST(ModelCheck, IsAMeanWithWeightsThatSumToOneAtMost) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {.3, .7, .3, .7}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    for (const Index entry : {0, 1}) {
+        Counts counts(features, 2);
+        counts.add(0, entry, 1);
+        const double p = entry == 0 ? 0.3 : 0.7;
+        EXPECT_NEAR(check_model(*features, counts, false).log_evidence, std::log(0.5 + (1 + 0.5 / p) / 16),
+                    1e-9);
+    }
+    // Of three steps half is their product, half their mean.
+    Counts counts(features, 4);
+    counts.add(0, 0, 1);
+    counts.add(1, 1, 1);
+    const double first = 0.5 / 0.3, second = 0.5 / 0.7;
+    const double kt = (first * second + (first + second + 1) / 3) / 2;
+    EXPECT_NEAR(check_model(*features, counts, false).log_evidence, std::log(0.5 + (1 + kt) / 16), 1e-9);
+}
+
 TEST(ModelCheck, SaysHowSmallAnErrorItCanSee) {
     const double few = fit_of("builtin:garnet?foreign=0", 1'000, 1).unseen,
                  many = fit_of("builtin:garnet?foreign=0", 100'000, 1).unseen;
