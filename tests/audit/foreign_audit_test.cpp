@@ -2,6 +2,7 @@
 
 #include "alidade/audit/audit.hpp"
 #include "alidade/environment/deployment.hpp"
+#include "alidade/error.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -38,12 +39,16 @@ TEST(ForeignAudit, BoundsHoldWhereWhatIsOffWasAllowedFor) {
 
 TEST(ForeignAudit, BoundsFailWhereItWasNot) {
     Index violations = 0;
-    for (const char* law : {"random", "lowest"})
+    for (const char* law : {"random", "shared", "lowest"})
         for (const char* family : {"builtin:inventory?capacity=6&", "builtin:riverswim?variant=halves&"}) {
-            const AuditResult result =
-                audited(fmt::format("{}foreign=0.1&foreign_law={}", family, law), 0, "uniform", 60);
-            violations += result.violations;
-            EXPECT_FALSE(result.truth_in_confidence_set);
+            try {
+                const AuditResult result =
+                    audited(fmt::format("{}foreign=0.05&foreign_law={}", family, law), 0, "likelihood", 60);
+                violations += result.violations;
+                EXPECT_FALSE(result.truth_in_confidence_set);
+            } catch (const ModelContradiction&) {
+                // The data have noticed: no bounds are claimed.
+            }
         }
     if (support::effort_is("sanitized")) return;
     EXPECT_GT(violations, 0) << "else the audit is blind";
