@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
@@ -52,10 +53,22 @@ std::string text_of(const AuditResult& result, double delta, std::string_view wh
     if (result.truth_in_confidence_set)
         return text + fmt::format("  The true {} lie in the confidence set, at {:.2f} of its radius.\n", what,
                                   result.depth);
+    if (result.depth <= 1) return text;  // what is outside then is the law, not the weights
     return text + fmt::format(
                       "  The true {} lie OUTSIDE the confidence set ({:.2f} of its radius): this "
                       "run is one of\n  the share of at most {} for which no bound is promised.\n",
                       what, result.depth, delta);
+}
+
+/// Where the truth is farther off the mixtures than was allowed for, no bound was promised.
+std::string text_of_foreign(const Problem& problem, const LearnedMixture* learned) {
+    if (!problem.foreign() || learned == nullptr) return {};
+    const double off = problem.true_misspecification();
+    if (off <= learned->misspecification()) return {};
+    return fmt::format(
+        "  The truth is off every mixture with its weights by up to {:.4g}; the run assumed at most {:.4g}.\n"
+        "  No bound is promised.\n",
+        off, learned->misspecification());
 }
 
 int run_audit(const AuditArguments& given, const Console& console) {
@@ -73,10 +86,9 @@ int run_audit(const AuditArguments& given, const Console& console) {
                          "states its truth",
                          fmt::format("alidade certify {} needs no truth", shell_path(given.folder))});
     const Knowledge knowledge = load_run(store, options.threads).knowledge;
-    const Standing standing = standing_of(store, given.fit);
+    const Standing standing = standing_of(store, given.fit, knowledge.learned.get());
     insist(standing, console);
-    const AuditResult result = problem.is_linear() ? audit(knowledge, problem.true_system(), options)
-                                                   : audit(knowledge, problem.true_model(), options);
+    const AuditResult result = audit(knowledge, problem, options);
     if (console.json()) {
         ordered_json object = object_of(result);
         add_standing(object, standing, problem);
@@ -84,6 +96,7 @@ int run_audit(const AuditArguments& given, const Console& console) {
     } else {
         console.result(text_of(result, knowledge.certificate.failure_probability,
                                problem.is_linear() ? "laws" : "weights", console) +
+                       text_of_foreign(problem, knowledge.learned->mixture()) +
                        describe_contradiction(standing, problem, console));
     }
     // Outside the confidence set nothing is promised; inside it a violation is a fault of the program.

@@ -212,6 +212,11 @@ int check(const std::string& source, bool normalise, const Console& console) {
             problem.misspecification());
     text += describe_cost(problem, found.bytes, cost);
     if (!problem.truth_known()) text += "  truth         not known, so it cannot be simulated or audited\n";
+    if (problem.foreign())
+        text += fmt::format(
+            "  truth         {:.4g} of it is no mixture of the base models: off by up to {:.4g} in total "
+            "variation\n",
+            problem.foreign()->share, problem.true_misspecification());
     const ProblemSystem system = problem_system(source);
     if (!system.command.empty())
         text += fmt::format("  system        run by the command '{}'\n", fmt::join(system.command, " "));

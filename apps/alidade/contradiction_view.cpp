@@ -16,26 +16,44 @@ void add_fit_flags(CLI::App& command, FitFlags& flags) {
         .add_option("--fit-level", flags.level,
                     "Probability of calling a right model contradicted; 0: no check")
         ->capture_default_str();
+    command.add_option(
+        "--suspect", flags.suspects,
+        "A kernel that may be mixed into the truth, for the model check to try: a file, as of a "
+        "base model, or .npy; repeatable");
     command.add_flag("--despite-contradiction", flags.despite,
                      "Go on, and do not exit with 4, though the data contradict the model; it is said all "
                      "the same");
 }
 
+void require_suspects(const FitFlags& flags, const Problem& problem) {
+    for (const BaseKernel& kernel : read_suspects(flags.suspects))
+        if (kernel.rows != problem.shape().pairs() || kernel.columns != problem.shape().states)
+            throw UserError(
+                fmt::format("the suspected kernel '{}' has {} rows and {} columns; must have {} and {}",
+                            kernel.name, kernel.rows, kernel.columns, problem.shape().pairs(),
+                            problem.shape().states),
+                {"--suspect", "a suspected kernel has a row for each state and action, as a base model has",
+                 "--suspect KERNEL.npz of the same states and actions"});
+}
+
 Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags,
-                     double misspecification) {
-    Standing standing{misspecification > 0 ? std::nullopt : fit_of(problem, counts, flags.level), known,
-                      flags.despite};
-    if (!known && standing.fit) standing.contradiction = contradiction_of(*standing.fit, counts.episodes());
+                     const std::optional<RunContradiction>& known, const FitFlags& flags, double assumed,
+                     const LearnedModel* learned) {
+    Standing standing{fit_of(problem, counts, flags.level, assumed, read_suspects(flags.suspects), learned),
+                      known, flags.despite};
+    if (known || !standing.fit || !standing.fit->contradicted()) return standing;
+    standing.contradiction = assumed > 0 ? contradiction_of(*standing.fit->bound, assumed, counts.episodes())
+                                         : contradiction_of(standing.fit->fit, counts.episodes());
     return standing;
 }
 
-Standing standing_of(const Run& store, const FitFlags& flags) {
+Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned,
+                     const AssumedError& assumed) {
     require_fit_level(flags.level);
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};
     return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags,
-                       task_of(store.problem(), store.options()).misspecification);
+                       assuming(task_of(store.problem(), store.options()), assumed).misspecification, learned);
 }
 
 ordered_json to_json(const RunContradiction& found) {
@@ -58,6 +76,12 @@ ordered_json to_json(const RunContradiction& found) {
 
 void add_standing(ordered_json& object, const Standing& standing, const Problem& problem) {
     if (standing.fit) object["model_check"] = to_json(*standing.fit, problem);
+    if (standing.fit && standing.fit->bound) {
+        ordered_json& off = object["misspecification"];
+        off["lower"] = standing.fit->bound->lower;
+        off["level"] = standing.fit->bound->level;
+        off["refuted"] = standing.fit->bound->lower > standing.fit->assumed;
+    }
     if (standing.contradiction) object["contradiction"] = to_json(*standing.contradiction);
 }
 
@@ -65,7 +89,7 @@ std::string describe_contradiction(const Standing& standing, const Problem& prob
     if (!standing.contradiction) return {};
     const RunContradiction& found = *standing.contradiction;
     std::string text;
-    if (standing.fit && standing.fit->contradicted) {
+    if (standing.fit && standing.fit->contradicted()) {
         text = describe(*standing.fit, problem, console);
         if (found.kind == ContradictionKind::model_check) return text;
     }
@@ -78,11 +102,11 @@ std::string describe_contradiction(const Standing& standing, const Problem& prob
 
 std::string describe(const Standing& standing, const Problem& problem, const Console& console) {
     const std::string text = describe_contradiction(standing, problem, console);
-    if (!standing.fit || standing.fit->contradicted) return text;
+    if (!standing.fit || standing.fit->contradicted()) return text;
     if (text.empty()) return describe(*standing.fit, problem, console);
-    return text +
-           fmt::format("{} log evidence {:.1f} by now (contradicted from {:.1f}); what was found stands\n",
-                       console.bold("Model check:"), standing.fit->log_evidence, standing.fit->threshold);
+    return text + fmt::format("{} log evidence {:.1f} by now (alarm at {:.1f}); what was found stands\n",
+                              console.bold("Model check:"), standing.fit->fit.log_evidence,
+                              standing.fit->fit.threshold);
 }
 
 void insist(const Standing& standing, const Console& console) {

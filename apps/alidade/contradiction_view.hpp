@@ -15,16 +15,21 @@ namespace alidade::app {
 
 /// What the command line says about data that contradict the model.
 struct FitFlags {
-    double level = default_fit_level;  ///< of the model check; 0: none is made
-    bool despite = false;              ///< go on, and exit as if nothing contradicted the model
+    double level = default_fit_level;        ///< of the model check; 0: none is made
+    bool despite = false;                    ///< go on, and exit as if nothing contradicted the model
+    std::vector<std::string> suspects = {};  ///< files of kernels that the check is to try as well
 };
 
-/// Registers --fit-level and --despite-contradiction.
+/// Registers --fit-level, --suspect and --despite-contradiction.
 void add_fit_flags(CLI::App& command, FitFlags& flags);
+
+/// Throws UserError unless the kernels of --suspect can be read and fit the problem: before anything is
+/// tried.
+void require_suspects(const FitFlags& flags, const Problem& problem);
 
 /// How a run stands with its model: the same question for every command that states a bound.
 struct Standing {
-    std::optional<ModelFit> fit;                    ///< the check of this call; none where it is not made
+    std::optional<CheckedFit> fit;                  ///< the check of this call; none where it is not made
     std::optional<RunContradiction> contradiction;  ///< what the run has stored, else what the check found
     bool despite = false;                           ///< whether the user wants to go on all the same
 
@@ -33,18 +38,20 @@ struct Standing {
 };
 
 /// Of a run: what it has stored, and the check of all its transitions, not of those behind its best iterate
-/// alone: more data see more. Throws UserError for a bad level.
-Standing standing_of(const Run& store, const FitFlags& flags);
-/// Of counts: the same with what is known of them already.
-/// `misspecification`: what is assumed; a truth that may be off its mixture is not contradicted by being so.
+/// alone: more data see more. `learned`, if any, says where rows that are off may be looked for. `assumed`: how
+/// far the truth may be off the mixture, where not as the run has it. Throws UserError for a bad level.
+Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned = nullptr,
+                     const AssumedError& assumed = {});
+/// Of counts: the same with what is known of them already. The truth may be off the mixture by `assumed`.
 Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags,
-                     double misspecification = 0);
+                     const std::optional<RunContradiction>& known, const FitFlags& flags, double assumed,
+                     const LearnedModel* learned = nullptr);
 
 /// {kind, what, episodes, step, state, action, successor, level, log_evidence, threshold}, each of the last
 /// seven where it is known.
 nlohmann::ordered_json to_json(const RunContradiction& found);
-/// Puts `model_check` into the object if it was made, and `contradiction` if there is one.
+/// Puts `model_check` into the object if it was made, `misspecification` {lower, level, refuted} if it found
+/// something, and `contradiction` if there is one.
 void add_standing(nlohmann::ordered_json& object, const Standing& standing, const Problem& problem);
 /// The check and the contradiction in words.
 std::string describe(const Standing& standing, const Problem& problem, const Console& console);

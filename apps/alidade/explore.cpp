@@ -138,6 +138,7 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
     Goal goal;
     goal.threads = thread_count(given.threads);
     require_fit_level(given.fit.level);
+    require_suspects(given.fit, problem);
     goal.fit = given.fit;
     goal.target = given.target ? given.target : problem.target().epsilon;
     goal.episodes = budget_of(given, problem, options.delta, parse_requests(options.confidence));
@@ -150,6 +151,7 @@ Goal goal_of(const ExploreArguments& given, const Problem& problem, const RunOpt
 
 bool same_truth(const Problem& one, const Problem& other) {
     if (one.description().measures != other.description().measures) return false;
+    if (one.foreign() != other.foreign()) return false;
     if (one.truth().has_value() != other.truth().has_value()) return false;
     if (!one.truth()) return true;
     return one.truth()->rows() == other.truth()->rows() && one.truth()->cols() == other.truth()->cols() &&

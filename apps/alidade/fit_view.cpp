@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "alidade/certify/suspect_rows.hpp"
+#include "alidade/error.hpp"
+#include "alidade/formats/problem_folder.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "numbers.hpp"
 #include "user_error.hpp"
@@ -11,6 +15,78 @@
 namespace alidade::app {
 
 using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t suspects_shown = 5;
+
+/// "0.8" or "30": one digit of a percentage, since the rest would pretend to be known.
+std::string one_digit_of_percent(double share) {
+    if (!(share > 0)) return "0";
+    const double percent = 100 * share, scale = std::pow(10, std::floor(std::log10(percent)));
+    return fmt::format("{:.6g}", std::round(percent / scale) * scale);
+}
+
+/// Rounded down, as a lower bound must be.
+std::string lower_percent(double share) {
+    const double percent = 100 * share, scale = std::pow(10, std::floor(std::log10(percent)) - 1);
+    return fmt::format("{:.6g}", std::floor(percent / scale) * scale);
+}
+
+ordered_json object_of(const Misfit& misfit, const Problem& problem) {
+    ordered_json object;
+    object["step"] = misfit.step ? ordered_json(*misfit.step) : ordered_json();
+    object["state"] = misfit.state;
+    object["action"] = misfit.action;
+    object["log_evidence"] = misfit.log_evidence;
+    object["visits"] = misfit.visits;
+    object["successor"] = misfit.successor;
+    object["seen"] = misfit.seen;
+    object["expected"] = misfit.expected;
+    object["state_name"] = problem.state_name(misfit.state);
+    object["action_name"] = problem.action_name(misfit.action);
+    return object;
+}
+
+std::string in_words(const Misfit& misfit, const Problem& problem) {
+    return fmt::format("{}, {}, {}: {} was seen {} times in {}, where the best weights expect {:.1f}",
+                       misfit.step ? fmt::format("step {}", *misfit.step) : "all steps",
+                       printable(problem.state_name(misfit.state)),
+                       printable(problem.action_name(misfit.action)),
+                       printable(problem.state_name(misfit.successor)), with_commas(misfit.seen),
+                       with_commas(misfit.visits), misfit.expected);
+}
+
+std::string describe_where(const CheckedFit& checked, const Problem& problem) {
+    std::string text;
+    if (checked.bound && checked.bound->lower > 0)
+        text += fmt::format(
+            "  The data say that the model is off by at least {} % somewhere (confidence {}). They cannot "
+            "say\n"
+            "  that it is off by no more.\n",
+            lower_percent(checked.bound->lower), 1 - checked.bound->level);
+    if (checked.fit.worst) text += fmt::format("  Worst: {}.\n", in_words(*checked.fit.worst, problem));
+    if (checked.suspects.size() > 1) {
+        text += fmt::format("  {} rows are suspect:\n", with_commas(std::ssize(checked.suspects)));
+        for (std::size_t i = 0; i < std::min(suspects_shown, checked.suspects.size()); ++i)
+            text += fmt::format("    {}\n", in_words(checked.suspects[i], problem));
+        if (checked.suspects.size() > suspects_shown) text += "    ... (all of them with --json)\n";
+    }
+    return text;
+}
+
+/// Rows that are off, in sets that are known; none where the sets have no member.
+std::vector<Misfit> suspects_in(const Counts& counts, const LearnedModel* learned) {
+    if (learned == nullptr || learned->mixture() == nullptr || learned->shape().learned_steps() == 0)
+        return {};
+    try {
+        return suspect_rows(counts, *learned->mixture());
+    } catch (const ModelContradiction&) {
+        return {};
+    }
+}
+
+}  // namespace
 
 void require_fit_level(double level) {
     if (level >= 0 && level < 1) return;
@@ -20,55 +96,81 @@ void require_fit_level(double level) {
          "--fit-level 0.01, or 0 for no check"});
 }
 
-std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, double level) {
-    // Of linear MDPs it is the regressions that find a contradiction.
-    if (level == 0 || problem.is_linear() || problem.misspecification() > 0 ||
-        problem.features().kind() != FeatureKind::base_models)
-        return std::nullopt;
-    return check_model(problem.features(), counts, problem.homogeneous(), level);
+std::vector<BaseKernel> read_suspects(const std::vector<std::string>& files) {
+    std::vector<BaseKernel> kernels;
+    for (const std::string& file : files)
+        explaining({"the command line", "--suspect names a kernel that may be mixed into the truth",
+                    "--suspect KERNEL.npz, in any format that base models are read in, or .npy of shape "
+                    "(states, actions, states)"},
+                   [&] { kernels.push_back(read_base_kernel(file)); });
+    return kernels;
 }
 
-ordered_json to_json(const ModelFit& fit, const Problem& problem) {
+std::optional<CheckedFit> fit_of(const Problem& problem, const Counts& counts, double level, double assumed,
+                                 const std::vector<BaseKernel>& suspects, const LearnedModel* learned) {
+    // Of linear MDPs it is the regressions that find a contradiction.
+    if (level == 0 || problem.is_linear() || problem.features().kind() != FeatureKind::base_models)
+        return std::nullopt;
+    const FeatureMap& features = problem.features();
+    CheckedFit checked{
+        explaining({"the command line", "a suspected kernel must fit the problem",
+                    "--suspect KERNEL.npz with a row for each state and action"},
+                   [&] { return check_model(features, counts, problem.homogeneous(), level, suspects); }),
+        assumed, std::nullopt};
+    // Where nothing is found there is nothing to bound: the bound asks for more than the check.
+    if (!checked.fit.contradicted) return checked;
+    checked.bound = misspecification_lower(features, counts, problem.homogeneous(), level);
+    checked.suspects = suspects_in(counts, learned);
+    return checked;
+}
+
+ordered_json to_json(const CheckedFit& checked, const Problem& problem) {
+    const ModelFit& fit = checked.fit;
     ordered_json object;
     object["log_evidence"] = fit.log_evidence;
     object["threshold"] = fit.threshold;
     object["level"] = fit.level;
     object["contradicted"] = fit.contradicted;
-    if (!fit.worst) return object;
-    ordered_json worst;
-    worst["step"] = fit.worst->step ? ordered_json(*fit.worst->step) : ordered_json();
-    worst["state"] = fit.worst->state;
-    worst["action"] = fit.worst->action;
-    worst["log_evidence"] = fit.worst->log_evidence;
-    worst["visits"] = fit.worst->visits;
-    worst["successor"] = fit.worst->successor;
-    worst["seen"] = fit.worst->seen;
-    worst["expected"] = fit.worst->expected;
-    worst["state_name"] = problem.state_name(fit.worst->state);
-    worst["action_name"] = problem.action_name(fit.worst->action);
-    object["worst"] = std::move(worst);
+    object["kt"] = fit.kt;
+    object["unseen"] = fit.unseen;
+    object["best"] = ordered_json::array();
+    for (const Evidence& one : fit.best)
+        object["best"].push_back({{"alternative", one.alternative},
+                                  {"parameter", one.parameter},
+                                  {"step", one.step ? ordered_json(*one.step) : ordered_json()},
+                                  {"log_evidence", one.log_evidence}});
+    if (fit.worst) object["worst"] = object_of(*fit.worst, problem);
+    if (!fit.contradicted) return object;
+    object["suspects"] = ordered_json::array();
+    for (const Misfit& misfit : checked.suspects) object["suspects"].push_back(object_of(misfit, problem));
     return object;
 }
 
-std::string describe(const ModelFit& fit, const Problem& problem, const Console& console) {
+std::string describe(const CheckedFit& checked, const Problem& problem, const Console& console) {
+    const ModelFit& fit = checked.fit;
     const std::string numbers =
-        fmt::format("(log evidence {:.1f}, contradicted from {:.1f})", fit.log_evidence, fit.threshold);
+        fmt::format("(log evidence {:.1f}, alarm at {:.1f})", fit.log_evidence, fit.threshold);
+    const std::string title = console.bold("Model check:");
     if (!fit.contradicted)
-        return fmt::format("{} the data do not contradict the mixture {}\n", console.bold("Model check:"),
-                           numbers);
-    std::string text = fmt::format(
-        "{} the data CONTRADICT the mixture {}\n"
-        "  Were every transition law a mixture of the base models, this would happen with probability {} at\n"
-        "  most. Every bound assumes it: do not rely on them.\n",
-        console.bold("Model check:"), numbers, fit.level);
-    const Misfit& worst = *fit.worst;
-    return text +
-           fmt::format(
-               "  Worst: {}, {}, {}: {} was seen {} times in {}, where the best weights expect {:.1f}.\n",
-               worst.step ? fmt::format("step {}", *worst.step) : "all steps",
-               printable(problem.state_name(worst.state)), printable(problem.action_name(worst.action)),
-               printable(problem.state_name(worst.successor)), with_commas(worst.seen),
-               with_commas(worst.visits), worst.expected);
+        return fmt::format("{} nothing found {}. Errors below about {} % cannot be seen in these data.\n",
+                           title, numbers, one_digit_of_percent(fit.unseen));
+    if (checked.contradicted() && checked.assumed > 0)
+        return fmt::format(
+                   "{} the data CONTRADICT that the truth is off the mixture by {:.4g} at most {}\n"
+                   "  Every bound assumes it: do not rely on them.\n",
+                   title, checked.assumed, numbers) +
+               describe_where(checked, problem);
+    if (checked.assumed > 0)
+        return fmt::format("{} the data are off the mixture {}; {:.4g} was allowed for\n", title, numbers,
+                           checked.assumed) +
+               describe_where(checked, problem);
+    return fmt::format(
+               "{} the data CONTRADICT the mixture {}\n"
+               "  Were every transition law a mixture of the base models, this would happen with probability "
+               "{} at\n"
+               "  most. Every bound assumes it: do not rely on them.\n",
+               title, numbers, fit.level) +
+           describe_where(checked, problem);
 }
 
 }  // namespace alidade::app

@@ -3,8 +3,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "alidade/certify/misspecification_bound.hpp"
 #include "alidade/certify/model_fit.hpp"
+#include "alidade/confidence/learned_model.hpp"
 #include "alidade/problem/problem.hpp"
 #include "console.hpp"
 
@@ -16,15 +19,31 @@ constexpr double default_fit_level = 0.01;
 /// Throws UserError unless a --fit-level is 0 (no check) or lies strictly between 0 and 1.
 void require_fit_level(double level);
 
-/// Whether the data contradict the mixture. None where it cannot be asked: at level 0, for signed features,
-/// which have no likelihood to maximise over convex weights, and for a problem that admits to be
-/// misspecified.
-std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, double level);
+/// The kernels of --suspect. Throws UserError for a file that holds none.
+std::vector<BaseKernel> read_suspects(const std::vector<std::string>& files);
 
-/// {log_evidence, threshold, level, contradicted, worst {step, state, action, log_evidence, visits,
-/// successor, seen, expected, state_name, action_name}}; `step` is null where the steps are pooled.
-nlohmann::ordered_json to_json(const ModelFit& fit, const Problem& problem);
+/// What a check of the model found, and what is made of it.
+struct CheckedFit {
+    ModelFit fit;
+    double assumed = 0;                          ///< zeta: how far the truth may be off the mixture
+    std::optional<MisspecificationBound> bound;  ///< how far it is at least; where something was found
+    std::vector<Misfit> suspects = {};  ///< rows that are off; where something was found and sets are known
+
+    /// Whether the data contradict what was assumed: the mixture, or that it is no farther off than zeta.
+    bool contradicted() const { return assumed > 0 ? bound && bound->lower > assumed : fit.contradicted; }
+};
+
+/// Whether the data contradict the mixture, or one that is off by zeta = `assumed`. None where it cannot be
+/// asked: at level 0, and for signed features, which have no likelihood to maximise over convex weights.
+/// `learned`: in whose sets rows that are off are looked for; may be null.
+std::optional<CheckedFit> fit_of(const Problem& problem, const Counts& counts, double level, double assumed,
+                                 const std::vector<BaseKernel>& suspects, const LearnedModel* learned);
+
+/// {log_evidence, threshold, level, contradicted, kt, unseen, best [{alternative, parameter, step,
+/// log_evidence}], worst {step, state, action, log_evidence, visits, successor, seen, expected, state_name,
+/// action_name}, suspects [like worst]}; `step` is null where the steps are pooled.
+nlohmann::ordered_json to_json(const CheckedFit& fit, const Problem& problem);
 /// The same in words.
-std::string describe(const ModelFit& fit, const Problem& problem, const Console& console);
+std::string describe(const CheckedFit& fit, const Problem& problem, const Console& console);
 
 }  // namespace alidade::app

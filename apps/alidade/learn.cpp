@@ -289,6 +289,7 @@ int learn(const LearnArguments& given, const Console& console) {
     const auto begin = std::chrono::steady_clock::now();
     require_fit_level(given.fit.level);
     const Problem problem = load_problem_argument(given.source, given.normalise);
+    require_suspects(given.fit, problem);
     require_offline_algorithm(given.algorithm, task_of(problem));
     require_usable(assuming(task_of(problem), assumed_of(given.off)), given.source);
     const double delta = delta_of(given.delta, problem);
@@ -299,7 +300,8 @@ int learn(const LearnArguments& given, const Console& console) {
     Run& run = learned.learned.run;
     const auto checkpoint = run.checkpoint();
     learned.standing = standing_of(problem, checkpoint->counts, checkpoint->contradiction, given.fit,
-                                   task_of(problem, run.options()).misspecification);
+                                   task_of(problem, run.options()).misspecification,
+                                   learned.learned.knowledge.learned.get());
     if (learned.standing.contradiction) run.note(*learned.standing.contradiction);
     learned.transitions = checkpoint->counts.transitions();
     learned.learned.result.timings.total = seconds_since(begin);

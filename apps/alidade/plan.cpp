@@ -228,8 +228,9 @@ int plan(const PlanArguments& given, const Console& console) {
     const std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     const std::vector<std::string> names = plan_names(given.keep, rewards, given.rewards.batch());
     require_sensitivity(given.sensitivity);
-    const Knowledge knowledge = load_run(store, threads, assumed_of(given.off)).knowledge;
-    const Standing standing = standing_of(store, given.fit);
+    const AssumedError assumed = assumed_of(given.off);
+    const Knowledge knowledge = load_run(store, threads, assumed).knowledge;
+    const Standing standing = standing_of(store, given.fit, knowledge.learned.get(), assumed);
     insist(standing, console);
     PlannerChoice planner(given.planner, knowledge.learned, threads);
     const PlanBasis basis{store.problem(), knowledge, standing, threads, store, names};

@@ -164,6 +164,9 @@ ordered_json object_of(const Problem& problem, std::int64_t bytes) {
         object["start"].push_back({{"state", state}, {"probability", probability}});
     if (!problem.is_linear()) object["base"] = problem.features().names();
     object["truth_known"] = problem.truth_known();
+    if (problem.foreign())
+        object["foreign"] = {{"share", problem.foreign()->share},
+                             {"misspecification", problem.true_misspecification()}};
     object["rewards"] = ordered_json::array();
     for (const NamedReward& reward : problem.rewards())
         object["rewards"].push_back({{"name", reward.name}, {"meaning", reward.meaning}});
@@ -194,6 +197,9 @@ std::string text_of(const Problem& problem, std::int64_t bytes, const Console& c
         line("mixture", fmt::format("off by at most {:.4g} in total variation", problem.misspecification()));
     line("start", start_in_words(problem));
     line("truth", problem.truth_known() ? "known: it can be simulated and audited" : "not known");
+    if (problem.foreign())
+        line("", fmt::format("{:.4g} of it is no mixture: off by up to {:.4g} in total variation",
+                             problem.foreign()->share, problem.true_misspecification()));
     line("memory", fmt::format("about {}", memory_size(bytes)));
     const ProblemTarget& target = problem.target();
     if (target.epsilon) line("target", fmt::format("certificate of at most {}", *target.epsilon));

@@ -3,8 +3,10 @@
 from ._core import (
     Contradiction,
     Contribution,
+    Evidence,
     Knowledge,
     Misfit,
+    MisspecificationBound,
     ModelFit,
     PriceOfRobustness,
     RewardCertificate,
@@ -13,15 +15,19 @@ from ._core import (
     certify_reward,
     certify_rewards,
     check_model,
+    misspecification_lower,
     robust_plan,
+    suspect_rows,
     value_bounds,
 )
 
 __all__ = [
     "Contradiction",
     "Contribution",
+    "Evidence",
     "Knowledge",
     "Misfit",
+    "MisspecificationBound",
     "ModelFit",
     "PriceOfRobustness",
     "RewardCertificate",
@@ -30,6 +36,8 @@ __all__ = [
     "certify_reward",
     "certify_rewards",
     "check_model",
+    "misspecification_lower",
     "robust_plan",
+    "suspect_rows",
     "value_bounds",
 ]

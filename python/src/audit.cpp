@@ -19,10 +19,7 @@ AuditResult audited(const Knowledge& knowledge, nb::handle truth, Index rewards,
     const AuditOptions options{rewards, climb_steps, climb_starts, seed, threads_of(threads)};
     if (nb::isinstance<Problem>(truth)) {
         const auto problem = nb::cast<std::shared_ptr<Problem>>(truth);
-        return patiently([=] {
-            if (problem->is_linear()) return audit(knowledge, problem->true_system(), options);
-            return audit(knowledge, problem->true_model(), options);
-        });
+        return patiently([=] { return audit(knowledge, *problem, options); });
     }
     if (nb::isinstance<MixtureModel>(truth)) {
         const auto model = nb::cast<std::shared_ptr<MixtureModel>>(truth);

@@ -222,6 +222,43 @@ void bind_problem_class(nb::module_& m) {
             nb::sig("def truth(self) -> numpy.typing.NDArray[numpy.float64] | None"),
             "The true weights, a row a step; a view. None where they are not known.")
         .def_prop_ro(
+            "foreign",
+            [](nb::handle self) -> nb::object {
+                const auto& foreign = nb::cast<const Problem&>(self).foreign();
+                if (!foreign) return nb::none();
+                return nb::make_tuple(foreign->share,
+                                      view<double>(foreign->law, {foreign->law.size()}, self));
+            },
+            nb::sig("def foreign(self) -> tuple[float, numpy.typing.NDArray[numpy.float64]] | None"),
+            "The part of the truth that is no mixture: its share, and its law, a number for each successor "
+            "of "
+            "each pair; None where all of the truth is a mixture.")
+        .def(
+            "with_foreign",
+            [](const Problem& problem, double share, nb::handle law, std::uint64_t seed) {
+                ProblemDescription parts = problem.description();
+                parts.foreign =
+                    nb::isinstance<nb::str>(law)
+                        ? foreign_part(problem.successors(), share,
+                                       parse_foreign_law(nb::cast<std::string>(law)), seed)
+                        : foreign_part(problem.successors(), share,
+                                       KernelRows(law, "foreign", problem.shape().states, false).kernel());
+                return std::make_shared<const Problem>(std::move(parts));
+            },
+            "share"_a, "law"_a = "random", "seed"_a = 1,
+            nb::sig(
+                "def with_foreign(self, share: float, law: typing.Any = 'random', seed: int = 1) -> Problem"),
+            "The same problem with a truth that is a little off: a share of it is no mixture of the base "
+            "models, "
+            "but a law of its own at each state and action ('random'), 'uniform', 'shared', 'lowest', or a "
+            "kernel (S, A, S).\n\n"
+            ">>> import alidade\n"
+            ">>> alidade.make_builtin('builtin:riverswim').with_foreign(0.05).true_misspecification() <= "
+            "0.05\n"
+            "True\n")
+        .def("true_misspecification", &Problem::true_misspecification,
+             "The largest total variation between a true law and the mixture of the true weights.")
+        .def_prop_ro(
             "rewards",
             [](const Problem& problem) {
                 nb::dict rewards;
@@ -249,7 +286,7 @@ void bind_problem_class(nb::module_& m) {
         .def(
             "true_model",
             [](const Problem& problem) -> nb::object {
-                if (problem.is_linear()) return nb::cast(problem.true_system());
+                if (problem.is_linear() || problem.foreign()) return nb::cast(problem.true_system());
                 return nb::cast(problem.true_model());
             },
             nb::sig("def true_model(self) -> TransitionModel"),

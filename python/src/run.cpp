@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "alidade/certify/misspecification_bound.hpp"
 #include "alidade/certify/model_fit.hpp"
 #include "alidade/error.hpp"
 #include "alidade/explore/explorer.hpp"
@@ -52,9 +53,9 @@ RunObject create(const std::filesystem::path& folder, nb::handle problem, const 
     return RunObject(Run::create(folder, *parts, source, options));
 }
 
-/// As the command line checks it after exploring: only where the mixture is claimed to be exact.
+/// As the command line checks it after exploring.
 std::optional<ModelFit> fit_of(const Problem& problem, const Counts& counts, double level) {
-    if (level == 0 || problem.is_linear() || problem.misspecification() > 0) return std::nullopt;
+    if (level == 0 || problem.is_linear()) return std::nullopt;
     if (problem.features().kind() != FeatureKind::base_models) return std::nullopt;
     return check_model(problem.features(), counts, problem.homogeneous(), level);
 }
@@ -64,6 +65,7 @@ struct Explored {
     ExploredRun run;
     std::optional<ModelFit> fit;
     std::optional<RunContradiction> contradiction;
+    std::optional<MisspecificationBound> bound = {};
 };
 
 Explored explore_run(Run& run, Tried& tried, const RunGoal& goal, const Watch& watch, double fit_level) {
@@ -76,10 +78,15 @@ Explored explore_run(Run& run, Tried& tried, const RunGoal& goal, const Watch& w
     all.contradiction = all.run.contradiction;
     if (all.run.stopped == Stopped::interrupted) return all;
     all.fit = fit_of(run.problem(), all.run.counts, fit_level);
-    if (!all.contradiction && all.fit) {
-        all.contradiction = contradiction_of(*all.fit, all.run.counts.episodes());
-        if (all.contradiction) run.note(*all.contradiction);
-    }
+    if (!all.fit || !all.fit->contradicted) return all;
+    const Problem& problem = run.problem();
+    const double assumed = task_of(problem, run.options()).misspecification;
+    all.bound = misspecification_lower(problem.features(), all.run.counts, problem.homogeneous(), fit_level);
+    if (all.contradiction) return all;
+    // A truth that may be off its mixture is contradicted where it is off by more.
+    all.contradiction = assumed > 0 ? contradiction_of(*all.bound, assumed, all.run.counts.episodes())
+                                    : contradiction_of(*all.fit, all.run.counts.episodes());
+    if (all.contradiction) run.note(*all.contradiction);
     return all;
 }
 
@@ -212,6 +219,8 @@ void bind_results(nb::module_& m) {
             nb::sig("def trace(self) -> alidade._table.Table"))
         .def_ro("fit", &Explored::fit,
                 "Whether the data as a whole contradict the mixture; None: not checked.")
+        .def_ro("misspecification", &Explored::bound,
+                "How far the truth is off every mixture, at least; None: nothing was found.")
         .def_ro("contradiction", &Explored::contradiction,
                 "The first that the run has stored; None: there is none.")
         .def("__repr__", [](const Explored& all) {

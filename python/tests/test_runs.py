@@ -230,3 +230,35 @@ def test_models_for_others(run, tmp_path, name, view):
     assert files and all((tmp_path / name).exists() for _ in files)
     with pytest.raises(ValueError, match="view is 'round'"):
         alidade.export_model(run.knowledge(), tmp_path / "other.drn", view="round")
+
+
+def test_truths_that_are_off_are_found_out():
+    plain = alidade.make_builtin("builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4")
+    off = plain.with_foreign(0.3, "random", seed=3)
+    assert plain.foreign is None and plain.true_misspecification() == 0
+    share, law = off.foreign
+    assert share == 0.3 and len(law) == off.successors.entries
+    assert 0 < off.true_misspecification() <= 0.3
+    assert alidade.make_builtin(
+        "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4&foreign=0.3&seed=3"
+    ).foreign[0] == 0.3
+    counts = alidade.Counts(off.successors, off.shape.horizon)
+    counts.add(alidade.simulate(off.true_model(), alidade.Policy.uniform(off.shape), 20_000))
+    fit = alidade.certify.check_model(off, counts)
+    assert fit.contradicted and fit.log_evidence > fit.kt and fit.best[0].log_evidence > fit.threshold
+    assert fit.threshold == pytest.approx(np.log(100)) and 0 < fit.unseen < 0.1
+    bound = alidade.certify.misspecification_lower(off, counts)
+    assert 0 < bound.lower < off.true_misspecification()
+    kernel = np.zeros((6, 2, 6))
+    kernel[:, :, 0] = 1
+    assert alidade.certify.check_model(off, counts, suspects=[kernel]).contradicted
+
+
+def test_a_misspecification_that_allows_for_it_is_no_contradiction(tmp_path):
+    uri = "builtin:garnet?states=6&actions=2&features=3&horizon=4&successors=4&foreign=0.2"
+    run = alidade.Run.create(tmp_path / "run", uri, algorithm="uniform")
+    explored = run.explore(episodes=20_000)
+    assert explored.fit.contradicted and explored.contradiction is not None
+    assert 0 < explored.misspecification.lower < 0.2
+    rows = alidade.certify.suspect_rows(explored.knowledge, explored.counts)
+    assert all(row.log_evidence > 0 for row in rows)

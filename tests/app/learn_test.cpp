@@ -174,7 +174,7 @@ TEST_F(Learn, NeedsNoTruthAndSpeaksText) {
     ASSERT_EQ(learned.code, 0) << learned.err;
     EXPECT_NE(learned.out.find("logged episodes"), std::string::npos);
     EXPECT_NE(learned.out.find("With probability 0.95"), std::string::npos) << learned.out;
-    EXPECT_NE(learned.out.find("do not contradict the mixture"), std::string::npos);
+    EXPECT_NE(learned.out.find("Model check: nothing found"), std::string::npos);
     EXPECT_EQ(run({"certify", "run"}).code, 0);
     EXPECT_EQ(run({"audit", "run"}).code, 2);
 }
@@ -326,14 +326,16 @@ TEST_F(Learn, EveryAlgorithmIsChecked) {
     for (const char* algorithm : {"hoeffding", "likelihood", "uniform"}) {
         const json explored = explore(algorithm, {"--algorithm", algorithm}).object();
         ASSERT_TRUE(explored.contains("model_check")) << algorithm;
-        expect_keys(explored["model_check"], {"log_evidence", "threshold", "level", "contradicted", "worst"});
+        expect_keys(explored["model_check"],
+                    {"log_evidence", "threshold", "level", "contradicted", "kt", "unseen", "best", "worst"});
         EXPECT_FALSE(explored["model_check"]["contradicted"]) << algorithm;
         EXPECT_EQ(run({"certify", algorithm, "--json"}).object()["model_check"], explored["model_check"]);
     }
-    // A problem that admits to be misspecified cannot be contradicted this way.
+    // A problem that admits to be misspecified is checked as well, and not contradicted by being off.
     const json aggregated =
         run({"explore", "builtin:reservoir", "-o", "reservoir", "--episodes", "50", "--json"}).object();
-    EXPECT_FALSE(aggregated.contains("model_check"));
+    EXPECT_TRUE(aggregated.contains("model_check"));
+    EXPECT_FALSE(aggregated.contains("contradiction"));
     EXPECT_FALSE(explore("off", {"--fit-level", "0"}).object().contains("model_check"));
     EXPECT_EQ(explore("bad", {"--fit-level", "-0.1"}).code, 2);
 }

@@ -80,8 +80,8 @@ TEST(ModelCheck, EvidenceIsThatOfPredictingInTurnOverTheBestWeightsOfAGrid) {
             EXPECT_LE(fit.sets[at(h)], expected + 1e-9);
             largest = std::max(largest, fit.sets[at(h)]);
         }
-        EXPECT_EQ(fit.log_evidence, largest);
-        EXPECT_NEAR(fit.threshold, std::log(300.0), 1e-12);
+        EXPECT_EQ(fit.kt, largest);
+        EXPECT_NEAR(fit.threshold, std::log(100.0), 1e-12);
     }
 }
 
@@ -239,6 +239,148 @@ TEST(ModelCheck, SeesThirtyPercentOfAnotherKernelInTenThousandEpisodes) {
         }
 }
 
+/// Uniform actions on a truth that is a little off.
+ModelFit fit_of(const std::string& uri, std::int64_t episodes, std::uint64_t seed) {
+    const Problem problem = make_builtin(uri + "&seed=" + std::to_string(seed));
+    Counts counts(problem.shared_successors(), problem.shape().horizon);
+    CountSplittingDeployer system(problem.true_system(), seed);
+    system.deploy(Policy::uniform(problem.shape()), 0, episodes, counts);
+    return check_model(problem.features(), counts, false);
+}
+
+// What experiments/model_check.cpp measured with these seeds, halved; Krichevsky and Trofimov's predictor
+// alone sees none of it.
+TEST(ModelCheck, HasPower) {
+    struct Case {
+        const char* uri;
+        std::int64_t episodes;
+        double least;
+    };
+    for (const auto& [uri, episodes, least] :
+         {Case{"builtin:garnet?foreign=0.02", 100'000, 23}, Case{"builtin:garnet?foreign=0.05", 100'000, 360},
+          Case{"builtin:garnet?foreign=0.05&foreign_law=uniform", 100'000, 70},
+          Case{"builtin:inventory?start=0&foreign=0.02", 100'000, 2.5},
+          Case{"builtin:inventory?start=0&foreign=0.05", 100'000, 140},
+          Case{"builtin:inventory?start=0&foreign=0.01&foreign_law=lowest", 10'000, 11},
+          Case{"builtin:inventory?start=0&foreign=0.05&foreign_law=lowest", 1'000, 19}})
+        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+            const ModelFit fit = fit_of(uri, episodes, seed);
+            EXPECT_GE(fit.log_evidence, least) << uri << " seed " << seed;
+            EXPECT_GT(fit.log_evidence, fit.kt) << uri;
+        }
+    // A right model costs little.
+    for (const char* uri : {"builtin:garnet?foreign=0", "builtin:inventory?foreign=0"})
+        for (const std::int64_t episodes : {1'000, 10'000, 100'000})
+            EXPECT_GE(fit_of(uri, episodes, 1).log_evidence, -6) << uri;
+}
+
+/// Right models: weights inside, on an edge or at a vertex, rows on which the base models agree, pooled or
+/// not.
+Problem right_model(int run) {
+    const std::string sizes = "states=6&actions=2&features=3&horizon=4&successors=4&concentration=1";
+    const Problem drawn =
+        of_seed(run % 2 == 0 ? "builtin:garnet?" + sizes : "builtin:needle?" + sizes + "&fraction=0.5", run);
+    ProblemDescription parts = drawn.description();
+    parts.homogeneous = run % 5 == 0;
+    if (parts.homogeneous) parts.truth = Matrix(parts.truth->topRows(1));
+    for (Index h = 0; h < parts.truth->rows(); ++h) {
+        if (run % 3 == 1) parts.truth->row(h) << 1, 0, 0;
+        if (run % 3 == 2) {
+            (*parts.truth)(h, 2) = 0;
+            parts.truth->row(h) /= parts.truth->row(h).sum();
+        }
+    }
+    return Problem(std::move(parts));
+}
+
+// Four looks at each. Alarms at level 0.1 of 200 runs are at most Binomial(200, 0.1), above 46 with
+// probability below 1e-6; those of 2000 runs at most Binomial(2000, 0.1), above 270. There are none: the
+// evidence of a right model is a mean over a hundred alternatives, of which most say nothing.
+TEST(ModelCheck, RightModelsOfEveryKindAreLeftAlone) {
+    int alarms = 0;
+    double largest = -1e300;
+    const int runs = support::runs(200, 2000);
+    for (int run = 0; run < runs; ++run) {
+        const Problem problem = right_model(run);
+        CountSplittingDeployer system(problem.true_model(), static_cast<std::uint64_t>(run));
+        Counts counts(problem.shared_features(), problem.shape().horizon);
+        bool alarm = false;
+        for (const std::int64_t episodes : {5, 50, 500, 5000}) {
+            system.deploy(Policy::uniform(problem.shape()), counts.episodes(), episodes - counts.episodes(),
+                          counts);
+            const ModelFit fit = check_model(problem.features(), counts, problem.homogeneous(), 0.1);
+            alarm = alarm || fit.contradicted;
+            largest = std::max(largest, fit.log_evidence);
+        }
+        alarms += alarm ? 1 : 0;
+    }
+    EXPECT_EQ(alarms, 0);
+    RecordProperty("largest_log_evidence", std::to_string(largest));
+}
+
+TEST(ModelCheck, SeesASuspectedKernelWithFewerData) {
+    const Problem problem = of_seed(families()[1] + "&foreign=0.1&foreign_law=shared", 2);
+    Counts counts(problem.shared_successors(), problem.shape().horizon);
+    CountSplittingDeployer system(problem.true_system(), 2);
+    system.deploy(Policy::uniform(problem.shape()), 0, 2'000, counts);
+    const FeatureMap& map = problem.features();
+    BaseKernel suspect{.name = "culprit", .rows = map.pairs(), .columns = map.states(), .offsets = {0}};
+    for (Index pair = 0; pair < map.pairs(); ++pair) {
+        for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e) {
+            suspect.targets.push_back(map.targets()[at(e)]);
+            suspect.probabilities.push_back(problem.foreign()->law[at(e)]);
+        }
+        suspect.offsets.push_back(static_cast<std::int64_t>(suspect.targets.size()));
+    }
+    const ModelFit without = check_model(map, counts, false);
+    const ModelFit with = check_model(map, counts, false, 0.01, std::vector{suspect});
+    EXPECT_GT(with.log_evidence, without.log_evidence + 3);
+    EXPECT_EQ(with.best.front().alternative, "foreign: culprit");
+    suspect.probabilities[0] += 0.1;
+    EXPECT_THROW(check_model(map, counts, false, 0.01, std::vector{suspect}), InvalidArgument);
+    suspect.rows -= 1;
+    EXPECT_THROW(check_model(map, counts, false, 0.01, std::vector{suspect}), InvalidArgument);
+}
+
+TEST(ModelCheck, TransitionsToNowhereContradictByThemselves) {
+    Counts counts(triangle(), 2, Elsewhere::counted);
+    counts.add(0, 0, 10);
+    EXPECT_FALSE(check_model(*triangle(), counts, false).contradicted);
+    counts.add_elsewhere(0, 0, 1);
+    EXPECT_TRUE(check_model(*triangle(), counts, false).contradicted);
+}
+
+// After one transition every alternative that begins with the mixture has said the same as the mixture: half
+// of the weight for rows, a sixteenth each for weights by action and for Krichevsky and Trofimov's predictor,
+// which said one half. Foreign kernels are not computed for so little.
+TEST(ModelCheck, IsAMeanWithWeightsThatSumToOneAtMost) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {.3, .7, .3, .7}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    for (const Index entry : {0, 1}) {
+        Counts counts(features, 2);
+        counts.add(0, entry, 1);
+        const double p = entry == 0 ? 0.3 : 0.7;
+        EXPECT_NEAR(check_model(*features, counts, false).log_evidence, std::log(0.5 + (1 + 0.5 / p) / 16),
+                    1e-9);
+    }
+    // Of three steps half is their product, half their mean.
+    Counts counts(features, 4);
+    counts.add(0, 0, 1);
+    counts.add(1, 1, 1);
+    const double first = 0.5 / 0.3, second = 0.5 / 0.7;
+    const double kt = (first * second + (first + second + 1) / 3) / 2;
+    EXPECT_NEAR(check_model(*features, counts, false).log_evidence, std::log(0.5 + (1 + kt) / 16), 1e-9);
+}
+
+TEST(ModelCheck, SaysHowSmallAnErrorItCanSee) {
+    const double few = fit_of("builtin:garnet?foreign=0", 1'000, 1).unseen,
+                 many = fit_of("builtin:garnet?foreign=0", 100'000, 1).unseen;
+    // The error falls with the square root of the data.
+    EXPECT_NEAR(few / many, 10, 0.5);
+    EXPECT_EQ(check_model(*triangle(), Counts(triangle(), 3), false).unseen, 1);
+}
+
 TEST(ModelCheck, NamesThePairThatContradicts) {
     const Problem problem = of_seed(families()[0], 1);
     for (const Index culprit : {0, 4, 17, 29}) {
@@ -302,8 +444,9 @@ TEST(ModelCheck, RoundingMakesNoEvidence) {
         for (std::size_t e = 0; e < 9; ++e)
             counts.add(0, static_cast<Index>(e),
                        static_cast<std::int64_t>(std::llround(law[e] * static_cast<double>(scale))));
-        EXPECT_LT(check_model(*triangle(), counts, false).log_evidence,
-                  -2.9 * std::log(static_cast<double>(scale)) + 5);
+        const ModelFit fit = check_model(*triangle(), counts, false);
+        EXPECT_LT(fit.kt, -2.9 * std::log(static_cast<double>(scale)) + 5);
+        EXPECT_LT(fit.log_evidence, 0);
     }
 }
 

@@ -102,6 +102,53 @@ TEST(ProblemFolder, EveryFamilySurvives) {
     }
 }
 
+TEST(ProblemFolder, ForeignPartsOfTruthsSurvive) {
+    for (const Family& family : families())
+        for (const char* law : {"random", "lowest"}) {
+            const Problem plain = load_problem("builtin:" + family.name);
+            if (plain.is_linear()) continue;
+            const TemporaryFolder folder;
+            const Problem problem =
+                load_problem(fmt::format("builtin:{}?foreign=0.05&foreign_law={}", family.name, law));
+            save_problem(problem, folder / "p");
+            const Problem read = load_problem((folder / "p").string());
+            // Rows that sum to one up to rounding only are as they were written.
+            EXPECT_TRUE(same(read, problem)) << family.name;
+            EXPECT_EQ(problem_hash(read), problem_hash(plain)) << "the hash is of what may be known";
+        }
+}
+
+TEST(ProblemFolder, RefusesForeignPartsThatDoNotFit) {
+    const TemporaryFolder folder;
+    save_problem(load_problem("builtin:riverswim?foreign=0.05"), folder / "p");
+    const auto refusal_of = [&](const std::string& truth) {
+        std::ifstream file(folder / "p/truth.json");
+        std::string text((std::istreambuf_iterator<char>(file)), {});
+        text.replace(text.find("{\"share\""), std::string::npos, truth);
+        std::ofstream(folder / "p/truth2.json") << text;
+        std::ifstream toml(folder / "p/problem.toml");
+        std::string all((std::istreambuf_iterator<char>(toml)), {});
+        all.replace(all.find("truth.json"), 10, "truth2.json");
+        std::filesystem::copy(folder / "p", folder / "q", std::filesystem::copy_options::recursive);
+        std::ofstream(folder / "q/problem.toml") << all;
+        std::string said;
+        try {
+            load_problem((folder / "q").string());
+        } catch (const InvalidArgument& error) {
+            said = error.what();
+        }
+        std::filesystem::remove_all(folder / "q");
+        return said;
+    };
+    EXPECT_EQ(refusal_of(R"({"share": 0.05, "file": "foreign.npz"}})"), "");
+    EXPECT_TRUE(
+        says(refusal_of(R"({"share": 0, "file": "foreign.npz"}})"), {"\"share\": is 0", "at most 1"}));
+    EXPECT_TRUE(says(refusal_of(R"({"share": 1.5, "file": "foreign.npz"}})"), {"\"share\": is 1.5"}));
+    EXPECT_TRUE(says(refusal_of(R"({"share": 0.05}})"), {"truth2.json", "file"}));
+    EXPECT_TRUE(says(refusal_of(R"({"share": 0.05, "file": "none.npz"}})"), {"none.npz"}));
+    EXPECT_TRUE(says(refusal_of(R"({"share": 0.05, "file": "foreign.npz", "law": 1}})"), {"law"}));
+}
+
 TEST(ProblemFolder, MappedFeaturesAreTheSameProblem) {
     for (const ProblemDescription& parts : {small_description(), signed_description()}) {
         const TemporaryFolder folder;

@@ -58,6 +58,11 @@ TEST(RunStore, GivesBackEverythingForEveryFamily) {
     }
 }
 
+TEST(RunStore, GivesBackForeignPartsOfTruths) {
+    for (const char* uri : {"builtin:garnet?foreign=0.05", "builtin:hard?foreign=0.2&foreign_law=shared"})
+        expect_round_trip(make_builtin(uri), uri);
+}
+
 TEST(RunStore, GivesBackNamesRewardsTargetsAndSignedFeatures) {
     expect_round_trip(small_problem(), "a folder/with \"quotes\"\n");
     expect_round_trip(Problem(testing::signed_description()), "");

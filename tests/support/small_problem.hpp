@@ -80,7 +80,7 @@ inline bool same(const Problem& a, const Problem& b) {
                                         : !b.is_linear() && *x.features == *y.features;
     return x.name == y.name && features && x.horizon == y.horizon && x.start == y.start &&
            x.homogeneous == y.homogeneous && x.misspecification == y.misspecification && truth && rewards &&
-           x.state_names == y.state_names && x.action_names == y.action_names &&
+           x.foreign == y.foreign && x.state_names == y.state_names && x.action_names == y.action_names &&
            x.target.epsilon == y.target.epsilon && x.target.delta == y.target.delta &&
            x.target.episodes == y.target.episodes;
 }

@@ -6,6 +6,7 @@
 #include "alidade/model/mixture_model.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/model/threads.hpp"
+#include "alidade/problem/problem.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -38,6 +39,11 @@ struct AuditResult {
 AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const AuditOptions& options = {});
 /// The same for a truth without weights, where rows are uncertain and not weights.
 AuditResult audit(const Knowledge& knowledge, const TransitionModel& truth, const AuditOptions& options = {});
+
+/// The same for a problem whose truth is known. Where it has a foreign part, it lies in the confidence set if
+/// its weights do and no law is farther from their mixture than the misspecification that was learned with.
+/// Throws InvalidArgument if the truth is not known.
+AuditResult audit(const Knowledge& knowledge, const Problem& problem, const AuditOptions& options = {});
 
 /// V* - V^pi on the truth for the exact plan of the learned model.
 double true_loss(const LearnedModel& learned, const TransitionModel& truth, const Reward& reward);

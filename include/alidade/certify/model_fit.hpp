@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "alidade/model/base_kernel.hpp"
 #include "alidade/model/counts.hpp"
 #include "alidade/model/feature_map.hpp"
 #include "alidade/types.hpp"
@@ -15,7 +18,7 @@ struct Misfit {
     std::optional<Step> step;  ///< none where the steps are pooled
     State state = 0;
     Action action = 0;
-    double log_evidence = 0;  ///< what the pair adds to the set's logarithm of evidence, in nats
+    double log_evidence = 0;  ///< what the pair alone says against the mixture, in nats
     std::int64_t visits = 0;  ///< of the pair, > 0
     State successor = 0;      ///< the one that was seen most above expectation
     std::int64_t seen = 0;    ///< how often
@@ -24,31 +27,48 @@ struct Misfit {
     bool operator==(const Misfit&) const = default;
 };
 
-/// Whether the data contradict the assumption that every transition law is a mixture of the base models.
-struct ModelFit {
-    double level = 0.01;          ///< probability of a contradiction though the model is right, in (0, 1)
-    double log_evidence = 0;      ///< the largest ln E over the confidence sets; 0 without data
-    double threshold = 0;         ///< ln(sets / level)
-    bool contradicted = false;    ///< log_evidence >= threshold
-    std::vector<double> sets;     ///< ln E of each confidence set: one for each learned step, or one of all
-    std::optional<Misfit> worst;  ///< the pair that speaks most against the model; none without data
+/// What an alternative to the mixtures makes of the data.
+struct Evidence {
+    /// "rows", "rows by step", "foreign: NAME", "kt", "kt by step", "weights by action" or "weights by step"
+    std::string alternative;
+    double parameter = 0;      ///< concentration of "rows", share of "foreign"; 0 of the others
+    std::optional<Step> step;  ///< of which step; none: of all of them
+    double log_evidence = 0;   ///< the least over all weights, in nats; that of all steps is the sum
+
+    bool operator==(const Evidence&) const = default;
 };
 
-/// The evidence of a set is E = prod over (s,a) of KT(counts) / max over weights of the likelihood, KT the
-/// probability that Krichevsky and Trofimov's predictor, (n_j + 1/2) / (n + m/2) for each of m successors,
-/// gives to what was seen [likelihood §7].
+/// Whether the data contradict the assumption that every transition law is a mixture of the base models.
+struct ModelFit {
+    double level = 0.01;         ///< probability of a contradiction though the model is right, in (0, 1)
+    double log_evidence = 0;     ///< ln E; 0 without data
+    double threshold = 0;        ///< ln(1 / level)
+    bool contradicted = false;   ///< log_evidence >= threshold, or a transition led where no base model leads
+    std::vector<Evidence> best;  ///< the alternatives that explain most, the strongest first; at most five
+    std::optional<Misfit> worst;  ///< the pair that speaks most against the model; none without data
+    /// Errors below about this, in total variation, cannot be expected to be seen in these data: a scale, not
+    /// a bound [docs/algorithms/model-check.md, What it can see]. 1 without data.
+    double unseen = 1;
+    /// The evidence by Krichevsky and Trofimov's predictor alone, the largest over the confidence sets,
+    /// beside the other; `sets` has that of each. It is valid against ln(sets / level).
+    double kt = 0;
+    std::vector<double> sets;
+};
+
+/// The evidence E is a mean over alternatives of their probabilities of what was seen over those of the
+/// mixture, at the weights at which that is least. Most alternatives follow the mixture: "rows" lets every
+/// row be a random law about it, "foreign" mixes a share of another kernel in. For each the least over the
+/// weights is a convex program, whose value is bounded from below by convexity and not trusted to a search.
+/// The steps are multiplied, and taken one by one. If every row is a mixture, E ever reaches 1/level with
+/// probability `level` at most, however the actions are chosen and whenever one stops
+/// [docs/algorithms/model-check.md, Theorem 1].
 ///
-/// Why it is evidence. Let theta* be the true weights and M_t = prod KT / prod theta*.f, a product with one
-/// factor for each transition. Given the past and (s,a), the expectation of the next factor is the sum of
-/// the predictor's probabilities over the successors that theta* can produce, at most 1: M is a
-/// non-negative supermartingale with M_0 = 1, however the actions are chosen and whenever one stops. The
-/// maximum is at least the likelihood of theta*, so E_t <= M_t at all times, and by Ville's inequality
-/// E_t >= sets/level ever happens in any of the sets with probability at most `level`. The maximum is
-/// replaced by the fit's log-likelihood plus its measured gap, so no search is trusted. Rows on which the
-/// base models agree say nothing about the weights, but here they count: their law is claimed to be known.
+/// `suspects` are kernels that may be mixed in, for all one knows before the data are seen; they share the
+/// weight of those that are always tried. Rows that do not sum to one within 1e-9 are refused.
 ///
-/// With pooled steps E is the mean of two such products, of a predictor that pools the steps too and of one
-/// that does not: the second sees weights that change with the step.
-ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homogeneous, double level = 0.01);
+/// Transitions to where no base model leads, where they are counted, contradict the mixture by themselves and
+/// are otherwise left out. With pooled steps alternatives may pool them or not.
+ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homogeneous, double level = 0.01,
+                     std::span<const BaseKernel> suspects = {});
 
 }  // namespace alidade

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "alidade/certify/misspecification_bound.hpp"
 #include "alidade/certify/model_fit.hpp"
 #include "alidade/error.hpp"
 #include "alidade/types.hpp"
@@ -45,5 +46,8 @@ RunContradiction impossible_transition(const ModelContradiction& error, std::int
 
 /// What a model check found after so many episodes; none unless it contradicts.
 std::optional<RunContradiction> contradiction_of(const ModelFit& fit, std::int64_t episodes);
+/// That the truth is farther off the mixtures than was assumed; none unless it is.
+std::optional<RunContradiction> contradiction_of(const MisspecificationBound& bound, double assumed,
+                                                 std::int64_t episodes);
 
 }  // namespace alidade

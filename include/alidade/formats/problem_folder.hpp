@@ -36,7 +36,8 @@ struct LoadOptions {
 ///     file = "phi.npz"
 ///     norm_bound = 1.8              # optional: sqrt(d)
 ///     [environment]                 # optional
-///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}, if they are known
+///     weights = "truth.json"        # {"weights": [[d numbers] for each step]}, if they are known; with
+///                                   # "foreign": {"share": 0.05, "file": "foreign.npz"} the truth is off
 ///                                   # of a linear MDP: measures = "truth.npz"
 ///     system = "cmd:./plant --serve"  # what runs experiments; or: command = ["./plant", "--serve"]
 ///     workers = 4                   # processes of a command at once
@@ -53,6 +54,10 @@ struct LoadOptions {
 /// Files are relative to the folder. Throws InvalidArgument with file and line for an unknown or missing
 /// key, a value of the wrong type or out of range, and with the file for one that does not fit.
 Problem load_problem(std::string_view path_or_uri, const LoadOptions& options = {});
+
+/// One kernel from a file that a base model may be read from, or a .npy array of shape (states, actions,
+/// states). Its rows are checked. Throws InvalidArgument with the file.
+BaseKernel read_base_kernel(const std::filesystem::path& path);
 
 /// The `command` of the problem's [environment]; empty for built-in problems and where there is none.
 std::vector<std::string> environment_command(std::string_view path_or_uri);
@@ -78,7 +83,8 @@ struct SaveOptions {
 };
 
 /// Writes a folder from which load_problem gives an equal problem: problem.toml, base/NAME.npz or
-/// features.npz or features/ or phi.npz, truth.json or truth.npz if the truth is known, rewards/NAME.json.
+/// features.npz or features/ or phi.npz, truth.json or truth.npz if the truth is known, foreign.npz if it has
+/// a foreign part, rewards/NAME.json.
 /// Creates the folder if needed and replaces files of these names; problem.toml is written last.
 void save_problem(const Problem& problem, const std::filesystem::path& folder,
                   const SaveOptions& options = {});

@@ -13,6 +13,7 @@
 #include "alidade/model/shape.hpp"
 #include "alidade/model/start_law.hpp"
 #include "alidade/model/task.hpp"
+#include "alidade/problem/foreign.hpp"
 #include "alidade/types.hpp"
 
 namespace alidade {
@@ -45,6 +46,8 @@ struct ProblemDescription {
     /// Where a truth may lead that is off its mixture: anywhere, or where some base model does.
     Reach reach = Reach::anywhere;
     std::optional<Matrix> truth;  ///< weights to simulate: H rows of d (one if homogeneous)
+    /// What of the truth is no mixture, where there are such weights; none: nothing.
+    std::optional<ForeignPart> foreign = std::nullopt;
     /// Of a linear MDP, instead: mu_h, d rows of S numbers, H of them (one if homogeneous); none: not known.
     std::vector<Matrix> measures = {};
     std::vector<std::string> state_names;   ///< S of them, or empty
@@ -81,6 +84,11 @@ public:
     bool truth_known() const noexcept { return parts_.truth.has_value() || !parts_.measures.empty(); }
     /// The true weights; none if they are not known, and of linear MDPs.
     const std::optional<Matrix>& truth() const noexcept { return parts_.truth; }
+    /// What of the truth is no mixture of the base models; none: all of it is.
+    const std::optional<ForeignPart>& foreign() const noexcept { return parts_.foreign; }
+    /// The largest total variation between a true law of a learned step and the mixture of the true weights:
+    /// the misspecification that the foreign part makes. Throws InvalidArgument if the truth is not known.
+    double true_misspecification() const;
     const std::vector<NamedReward>& rewards() const noexcept { return parts_.rewards; }
     const ProblemTarget& target() const noexcept { return parts_.target; }
     const ProblemDescription& description() const noexcept { return parts_; }
@@ -91,8 +99,11 @@ public:
 
     /// The true system. Throws InvalidArgument if the truth is not known.
     TransitionModel true_system() const;
-    /// The same with its weights. Throws InvalidArgument for linear MDPs, too.
+    /// The same with its weights. Throws InvalidArgument for linear MDPs, and where there is a foreign part,
+    /// too.
     MixtureModel true_model() const;
+    /// The mixture of the true weights, without the foreign part. Throws as `true_model` does otherwise.
+    MixtureModel mixture_part() const;
 
 private:
     ProblemDescription parts_;

@@ -8,6 +8,7 @@
 #include "../model/parallel.hpp"
 #include "adversary.hpp"
 #include "alidade/certify/reward_certificate.hpp"
+#include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/error.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
 #include "alidade/random/samplers.hpp"
@@ -99,9 +100,7 @@ AuditResult compare(const Knowledge& knowledge, const TransitionModel& truth, co
     return result;
 }
 
-/// With or without weights, as `Truth` has them.
-template <class Truth>
-AuditResult audit_with(const Knowledge& knowledge, const Truth& truth, const AuditOptions& options) {
+void check_arguments(const Knowledge& knowledge, const TransitionModel& truth, const AuditOptions& options) {
     expects(knowledge.learned != nullptr, "the knowledge has no learned model");
     expects(truth.shape() == knowledge.learned->shape(),
             "the truth has another shape than the learned model");
@@ -109,6 +108,12 @@ AuditResult audit_with(const Knowledge& knowledge, const Truth& truth, const Aud
     expects(options.climb_steps >= 0 && options.climb_starts >= 1,
             "climb_steps is {} and climb_starts {}; must be at least 0 and 1", options.climb_steps,
             options.climb_starts);
+}
+
+/// With or without weights, as `Truth` has them.
+template <class Truth>
+AuditResult audit_with(const Knowledge& knowledge, const Truth& truth, const AuditOptions& options) {
+    check_arguments(knowledge, truth, options);
     const bool contained = knowledge.learned->contains(truth);
     const double depth = knowledge.learned->depth(truth);
     AuditResult result = compare(knowledge, truth, options);
@@ -129,6 +134,25 @@ AuditResult audit(const Knowledge& knowledge, const MixtureModel& truth, const A
 
 AuditResult audit(const Knowledge& knowledge, const TransitionModel& truth, const AuditOptions& options) {
     return audit_with(knowledge, truth, options);
+}
+
+AuditResult audit(const Knowledge& knowledge, const Problem& problem, const AuditOptions& options) {
+    if (problem.is_linear()) return audit(knowledge, problem.true_system(), options);
+    if (!problem.foreign()) return audit(knowledge, problem.true_model(), options);
+    const TransitionModel truth = problem.true_system();
+    check_arguments(knowledge, truth, options);
+    const LearnedMixture* const learned = knowledge.learned->mixture();
+    // Rows in balls know nothing of weights.
+    if (learned == nullptr) return audit(knowledge, truth, options);
+    const MixtureModel weights = problem.mixture_part();
+    const bool contained = learned->contains(weights);
+    const double depth = learned->depth(weights);
+    AuditResult result = compare(knowledge, truth, options);
+    // On the event that the weights are in the set, bounds hold for laws as far off as was allowed for.
+    result.truth_in_confidence_set =
+        contained && problem.true_misspecification() <= learned->misspecification() + tolerance;
+    result.depth = depth;
+    return result;
 }
 
 }  // namespace alidade

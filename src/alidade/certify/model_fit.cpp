@@ -3,154 +3,286 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
-#include <span>
+#include <numeric>
 
-#include "../confidence/likelihood_sets.hpp"
-#include "../estimate/maximum_likelihood.hpp"
-#include "../model/seen_pairs.hpp"
-#include "../theory/log_gamma.hpp"
 #include "alidade/error.hpp"
+#include "checked_set.hpp"
+#include "following_alternatives.hpp"
+#include "free_alternatives.hpp"
+#include "misfit.hpp"
 
 namespace alidade {
 
 namespace {
 
-constexpr double unit = std::numeric_limits<double>::epsilon();
-constexpr double least_product = 1e-280;  // sums of products above it have all their digits
+using detail::CheckedSet;
+using detail::FitRows;
 
-/// A sum of logarithms of both signs, and how large its terms were: what their digits leave open.
-struct LogSum {
-    double value = 0;
-    double size = 0;
-    void add(double term) {
-        value += term;
-        size += std::abs(term);
+constexpr double nowhere = -std::numeric_limits<double>::infinity();
+/// Of the alternatives that follow the mixture, foreign kernels are minimised only where they may reach this;
+/// all of them together are worth less than a nat otherwise.
+constexpr double worth_minimising = 2;
+/// An alternative that is so far behind another adds nothing to a mean of both that anybody would see.
+constexpr double hopelessly_behind = 8;
+/// Beyond so many multiplications a set, foreign kernels of our own are not tried, and half of the
+/// concentrations.
+constexpr double most_work = 2e6;
+/// Alternatives are fixed beforehand, with what they count for; not to compute one only makes E smaller.
+constexpr double share_of_rows = 0.5, share_of_foreign = 0.375, share_of_free = 0.125;
+constexpr std::size_t shown = 5;
+
+enum class Kind { rows, foreign, kt, by_action, by_step };
+
+struct Alternative {
+    Kind kind = Kind::rows;
+    std::string name;
+    double parameter = 0;
+    double log_weight = 0;
+    bool apart = false;         ///< rows of each step, where steps are pooled
+    std::size_t kernel = 0;     ///< foreign: which
+    std::vector<double> most;   ///< of each set: no less than the least ln M over the weights
+    std::vector<double> least;  ///< no more than it; once it was computed
+
+    /// What it may add to ln E, at most, by such numbers.
+    double reach(const std::vector<double>& values) const {
+        const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+        const double single = std::ranges::max(values) - std::log(static_cast<double>(values.size()));
+        return log_weight + std::max(sum, single);
     }
 };
 
-/// What a predictor's probabilities over those of the fit come to, over all pairs, and the worst of them.
-struct Tally {
-    LogSum sum;
-    std::optional<Misfit> worst;
+/// The kernels of each set, ours first and then the user's.
+using Kernels = std::vector<std::vector<detail::ForeignKernel>>;
+
+struct Check {
+    const FeatureMap& features;
+    const Counts& counts;
+    const std::vector<CheckedSet>& sets;
+    Kernels kernels = {};
+    std::vector<Alternative> alternatives = {};
+    bool large = false;  ///< few alternatives are computed
 };
 
-/// theta~ . f of an entry, and its logarithm, which is accurate also where the product is not: near the least
-/// number there is, f is multiplied by a power of two.
-struct Predicted {
-    double probability = 0, logarithm = 0;
-};
-
-double product(std::span<const double> phi, const Vector& weights, int exponent) {
-    double sum = 0;
-    for (Index i = 0; i < weights.size(); ++i)
-        sum += weights[i] * (exponent == 0 ? phi[at(i)] : std::ldexp(phi[at(i)], exponent));
-    return sum;
-}
-
-Predicted predicted(const FeatureMap& features, Index entry, const Vector& weights) {
-    const auto phi = features.phi(entry);
-    const double sum = product(phi, weights, 0);
-    if (sum > least_product) return {sum, std::log(sum)};
-    const int exponent = -std::ilogb(std::ranges::max(phi));
-    return {sum, std::log(product(phi, weights, exponent)) - exponent * std::numbers::ln2};
-}
-
-/// ln KT - sum n ln(theta~ . f) of one pair, of which `here` was seen.
-void add_pair(const FeatureMap& features, Index pair, std::span<const SeenEntry> here, const Vector& weights,
-              std::optional<Step> step, Tally& tally) {
-    const Index m = features.successors(pair);
-    std::int64_t visits = 0;
-    for (const SeenEntry& one : here) visits += one.count;
-    // With one successor both predictors give it probability 1.
-    if (m == 1) return;
-    const double half = static_cast<double>(m) / 2, n = static_cast<double>(visits);
-    LogSum sum;
-    sum.add(detail::log_gamma(half));
-    sum.add(-detail::log_gamma(n + half));
-    Misfit misfit{step, pair / features.actions(), pair % features.actions(), 0, visits};
-    double surplus = -std::numeric_limits<double>::infinity();
-    for (const auto& [entry, count] : here) {
-        const auto seen = static_cast<double>(count);
-        const auto [probability, logarithm] = predicted(features, entry, weights);
-        sum.add(detail::log_gamma(seen + 0.5));
-        sum.add(-detail::log_gamma(0.5));
-        sum.add(-seen * logarithm);
-        // The probability itself is a sum of d products, and the weights sum to one up to rounding.
-        sum.size += seen * static_cast<double>(weights.size());
-        const double excess = probability > least_product ? seen * std::log(seen / (n * probability))
-                                                          : seen * (std::log(seen / n) - logarithm);
-        if (excess <= surplus) continue;
-        surplus = excess;
-        misfit.successor = features.targets()[at(entry)];
-        misfit.seen = count;
-        misfit.expected = n * probability;
+void add_rows(Check& check, bool homogeneous) {
+    const double views = homogeneous ? 2 : 1;
+    const double weight =
+        std::log(share_of_rows / views / static_cast<double>(detail::concentrations.size()));
+    for (const bool apart : {false, true}) {
+        if (apart && !homogeneous) continue;
+        for (std::size_t k = 0; k < detail::concentrations.size(); ++k) {
+            if (check.large && k % 2 == 1) continue;
+            Alternative one{Kind::rows, apart ? "rows by step" : "rows", detail::concentrations[k], weight,
+                            apart};
+            for (const CheckedSet& set : check.sets)
+                one.most.push_back(
+                    detail::RowsAlternative(set.view(apart), one.parameter).value(set.fit.weights));
+            check.alternatives.push_back(std::move(one));
+        }
     }
-    misfit.log_evidence = sum.value;
-    tally.sum.value += sum.value;
-    tally.sum.size += sum.size + std::abs(tally.sum.value);
-    if (!tally.worst || misfit.log_evidence > tally.worst->log_evidence) tally.worst = misfit;
 }
 
-void add_pairs(const FeatureMap& features, std::span<const SeenEntry> seen, const Vector& weights,
-               std::optional<Step> step, Tally& tally) {
-    detail::for_each_seen_pair(features, seen, [&](Index pair, std::span<const SeenEntry> here) {
-        add_pair(features, pair, here, weights, step, tally);
+void add_foreign(Check& check, std::size_t ours, std::size_t suspects) {
+    const double share = suspects > 0 ? share_of_foreign / 2 : share_of_foreign;
+    for (std::size_t k = 0; k < ours + suspects; ++k)
+        for (const double part : detail::shares) {
+            const double among = static_cast<double>(k < ours ? ours : suspects);
+            Alternative one{Kind::foreign, "foreign: " + check.kernels[0][k].name, part,
+                            std::log(share / among / static_cast<double>(detail::shares.size()))};
+            one.kernel = k;
+            for (std::size_t set = 0; set < check.sets.size(); ++set)
+                one.most.push_back(
+                    detail::ForeignAlternative(check.sets[set].rows, check.kernels[set][k].values, part)
+                        .value(check.sets[set].fit.weights));
+            check.alternatives.push_back(std::move(one));
+        }
+}
+
+double free_evidence(const Check& check, Kind kind, bool apart, const CheckedSet& set) {
+    switch (kind) {
+        case Kind::by_action:
+            return detail::log_parts_evidence(check.features, detail::by_action(check.features, set.seen),
+                                              set.likelihood, set.fit);
+        case Kind::by_step:
+            return detail::log_parts_evidence(check.features, detail::by_step(check.counts), set.likelihood,
+                                              set.fit);
+        default:
+            return detail::log_kt_evidence(set.view(apart), set.predictions(apart), set.fit);
+    }
+}
+
+void add_free(Check& check, bool homogeneous) {
+    struct Free {
+        Kind kind;
+        const char* name;
+        bool apart;
+    };
+    std::vector<Free> all{{Kind::kt, "kt", false}, {Kind::by_action, "weights by action", false}};
+    if (homogeneous) {
+        all.push_back({Kind::kt, "kt by step", true});
+        all.push_back({Kind::by_step, "weights by step", false});
+    }
+    for (const auto& [kind, name, apart] : all) {
+        Alternative one{kind, name, 0, std::log(share_of_free / static_cast<double>(all.size())), apart};
+        for (const CheckedSet& set : check.sets) one.most.push_back(free_evidence(check, kind, apart, set));
+        one.least = one.most;
+        check.alternatives.push_back(std::move(one));
+    }
+}
+
+detail::SimplexMinimum minimum_of(const Check& check, const Alternative& one, std::size_t set,
+                                  const detail::SimplexMinimumOptions& options) {
+    const CheckedSet& here = check.sets[set];
+    if (one.kind == Kind::rows)
+        return detail::minimise(detail::RowsAlternative(here.view(one.apart), one.parameter),
+                                here.fit.weights, options);
+    return detail::minimise(
+        detail::ForeignAlternative(here.rows, check.kernels[set][one.kernel].values, one.parameter),
+        here.fit.weights, options);
+}
+
+/// Computes the least evidence over the weights of an alternative in every set; nothing where it turns out on
+/// the way to be below `floor`.
+void minimise_all(const Check& check, Alternative& one, double floor) {
+    std::vector<double> bounds = one.most, least(one.most.size());
+    for (std::size_t set = 0; set < bounds.size(); ++set) {
+        const detail::SimplexMinimum found = minimum_of(check, one, set, {});
+        least[set] = found.lower;
+        bounds[set] = found.value;
+        if (one.reach(bounds) < floor) return;
+    }
+    one.least = std::move(least);
+}
+
+/// The strongest first, so that the hopeless are not computed.
+void minimise_all(Check& check) {
+    std::vector<std::size_t> order(check.alternatives.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        return check.alternatives[a].reach(check.alternatives[a].most) >
+               check.alternatives[b].reach(check.alternatives[b].most);
     });
+    double best = nowhere;
+    for (const Alternative& one : check.alternatives)
+        if (!one.least.empty()) best = std::max(best, one.reach(one.least));
+    for (const std::size_t k : order) {
+        Alternative& one = check.alternatives[k];
+        if (!one.least.empty()) continue;
+        double floor = best - hopelessly_behind;
+        if (one.kind == Kind::foreign) floor = std::max(floor, one.log_weight + worth_minimising);
+        if (one.reach(one.most) < floor) continue;
+        minimise_all(check, one, floor);
+        if (!one.least.empty()) best = std::max(best, one.reach(one.least));
+    }
 }
 
-/// ln E, at most: rounding must not make evidence.
-double log_evidence(const Tally& tally, const detail::LikelihoodFit& fit) {
-    // No mixture has a log-likelihood above L(theta~) + gap, so this is below the ratio to the true one,
-    // which is a martingale from 1 if the truth is a mixture [likelihood §7].
-    return tally.sum.value - fit.gap - 8 * unit * tally.sum.size;
+/// ln of sum over k of w_k [1/2 exp(sum_h g_hk) + 1/(2n) sum_h exp(g_hk)], and the largest terms.
+void combine(const Check& check, ModelFit& result) {
+    struct Term {
+        double log_size;
+        Evidence evidence;
+    };
+    std::vector<Term> terms;
+    const double sets = static_cast<double>(check.sets.size());
+    for (const Alternative& one : check.alternatives) {
+        if (one.least.empty()) continue;
+        const double sum = std::accumulate(one.least.begin(), one.least.end(), 0.0);
+        if (check.sets.size() > 1)
+            terms.push_back(
+                {one.log_weight + std::log(0.5) + sum, {one.name, one.parameter, std::nullopt, sum}});
+        const double single = one.log_weight - (check.sets.size() > 1 ? std::log(2 * sets) : 0.0);
+        for (std::size_t set = 0; set < one.least.size(); ++set)
+            terms.push_back(
+                {single + one.least[set], {one.name, one.parameter, check.sets[set].step, one.least[set]}});
+    }
+    std::ranges::stable_sort(terms, std::ranges::greater{}, &Term::log_size);
+    double sum = 0;
+    for (const Term& term : terms) sum += std::exp(term.log_size - terms.front().log_size);
+    // A few roundings of the sum must not make evidence.
+    result.log_evidence = terms.front().log_size + std::log(sum) - 1e-12;
+    for (std::size_t k = 0; k < std::min(shown, terms.size()); ++k) result.best.push_back(terms[k].evidence);
 }
 
-/// The mean of two products of one and the same set.
 double log_mean(double one, double other) {
-    // A mean of two martingales from 1 is one; the larger of the two is not. The larger exponential is taken
-    // out, so that none overflows.
     return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other))) - std::log(2.0);
 }
 
-void take_worst(const std::optional<Misfit>& candidate, std::optional<Misfit>& worst) {
-    if (candidate && (!worst || candidate->log_evidence > worst->log_evidence)) worst = candidate;
+/// The evidence of the predictor that lets every row be anything, set by set.
+void take_kt(const Check& check, bool homogeneous, ModelFit& result) {
+    const auto find = [&](bool apart) -> const Alternative& {
+        return *std::ranges::find_if(check.alternatives, [&](const Alternative& one) {
+            return one.kind == Kind::kt && one.apart == apart;
+        });
+    };
+    for (std::size_t set = 0; set < check.sets.size(); ++set) {
+        const double one = find(false).least[set];
+        result.sets.push_back(homogeneous ? log_mean(one, find(true).least[set]) : one);
+    }
+    result.kt = *std::ranges::max_element(result.sets);
 }
 
-void check_pooled(const FeatureMap& features, const Counts& counts, const detail::LikelihoodFit& fit,
-                  ModelFit& result) {
-    Tally apart, together;
-    for (Step h = 0; h < counts.shape().learned_steps(); ++h)
-        add_pairs(features, counts.seen(h), fit.weights, h, apart);
-    add_pairs(features, counts.pooled(), fit.weights, std::nullopt, together);
-    const double one = log_evidence(apart, fit), other = log_evidence(together, fit);
-    result.sets.push_back(log_mean(one, other));
-    take_worst(one > other ? apart.worst : together.worst, result.worst);
+/// The eps with sum over rows of (n eps^2)^2 / (4 (m-1)) = 8 nats, as a total variation: half of it.
+double unseen_error(const std::vector<CheckedSet>& sets) {
+    constexpr double nats = 8;
+    double sum = 0;
+    for (const CheckedSet& set : sets)
+        for (const detail::FitRow& row : set.rows.rows)
+            sum += row.visits * row.visits / (4 * static_cast<double>(row.successors - 1));
+    return sum > 0 ? std::min(1.0, std::pow(nats / sum, 0.25) / 2) : 1.0;
+}
+
+void validate_suspects(std::span<const BaseKernel> suspects) {
+    for (const BaseKernel& kernel : suspects)
+        for (std::size_t row = 0; row + 1 < kernel.offsets.size(); ++row) {
+            double sum = 0, least = 0;
+            for (auto k = kernel.offsets[row]; k < kernel.offsets[row + 1]; ++k) {
+                sum += kernel.probabilities[at(k)];
+                least = std::min(least, kernel.probabilities[at(k)]);
+            }
+            expects(
+                least >= 0 && std::abs(sum - 1) <= 1e-9,
+                "row {} of the suspected kernel '{}': its smallest number is {} and it sums to {}; must be a "
+                "law, with no number below 0 and sum 1 within 1e-9",
+                row, kernel.name, least, sum);
+        }
 }
 
 }  // namespace
 
-ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homogeneous, double level) {
+ModelFit check_model(const FeatureMap& features, const Counts& counts, bool homogeneous, double level,
+                     std::span<const BaseKernel> suspects) {
     expects(level > 0 && level < 1, "level is {}; must be greater than 0 and less than 1", level);
-    const std::vector<detail::LikelihoodRows> rows = detail::likelihood_rows(features, counts, homogeneous);
+    validate_suspects(suspects);
+    const std::vector<CheckedSet> sets = detail::checked_sets(features, counts, homogeneous);
     ModelFit result;
     result.level = level;
-    // Ville's inequality for each set, and a union over the sets.
-    result.threshold = std::log(static_cast<double>(std::max<std::size_t>(1, rows.size())) / level);
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        const detail::LikelihoodFit fit = detail::maximise_likelihood(rows[k]);
-        if (homogeneous) {
-            check_pooled(features, counts, fit, result);
-            continue;
-        }
-        Tally tally;
-        const auto step = static_cast<Step>(k);
-        add_pairs(features, counts.seen(step), fit.weights, step, tally);
-        result.sets.push_back(log_evidence(tally, fit));
-        take_worst(tally.worst, result.worst);
+    result.threshold = -std::log(level);
+    Check check{features, counts, sets};
+    double items = 0, work = 0;
+    for (const CheckedSet& set : sets) {
+        const double d = static_cast<double>(features.features());
+        items += static_cast<double>(set.rows.size());
+        work = std::max(work, static_cast<double>(set.rows.size()) * (20 + d * d));
     }
-    if (!result.sets.empty()) result.log_evidence = *std::ranges::max_element(result.sets);
-    result.contradicted = result.log_evidence >= result.threshold;
+    check.large = work > most_work;
+    for (const CheckedSet& set : sets) {
+        check.kernels.emplace_back();
+        if (!check.large) check.kernels.back() = detail::default_kernels(features, set.rows);
+        for (const BaseKernel& kernel : suspects)
+            check.kernels.back().push_back(detail::suspected_kernel(features, set.rows, kernel));
+    }
+    if (!sets.empty()) {
+        add_free(check, homogeneous);
+        take_kt(check, homogeneous, result);
+    }
+    if (items > 0) {
+        add_rows(check, homogeneous);
+        add_foreign(check, check.kernels[0].size() - suspects.size(), suspects.size());
+        minimise_all(check);
+        combine(check, result);
+        result.worst = detail::worst_row(features, sets);
+        result.unseen = unseen_error(sets);
+    }
+    result.contradicted = result.log_evidence >= result.threshold || counts.any_elsewhere();
     return result;
 }
 

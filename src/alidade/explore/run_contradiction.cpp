@@ -61,4 +61,19 @@ std::optional<RunContradiction> contradiction_of(const ModelFit& fit, std::int64
     return found;
 }
 
+std::optional<RunContradiction> contradiction_of(const MisspecificationBound& bound, double assumed,
+                                                 std::int64_t episodes) {
+    if (!(bound.lower > assumed)) return std::nullopt;
+    RunContradiction found;
+    found.what = fmt::format(
+        "some transition law is farther than {:.4g}, in total variation, from every mixture of the base "
+        "models, "
+        "with probability {}; at most {:.4g} was assumed",
+        bound.lower, 1 - bound.level, assumed);
+    found.episodes = episodes;
+    found.level = bound.level;
+    found.step = bound.step;
+    return found;
+}
+
 }  // namespace alidade

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "../files/csr_file.hpp"
 #include "../files/json_file.hpp"
 #include "../files/pair_features_file.hpp"
 #include "../files/toml_section.hpp"
@@ -134,10 +135,28 @@ Reach load_reach(const detail::TomlSection& problem) {
     return parse_reach(name);
 }
 
-Matrix load_truth(const fs::path& path, Index rows, Index features, bool homogeneous) {
-    const nlohmann::json document = detail::read_json(path);
+/// The foreign part of a truth.json, if it has one; its kernel lies beside it.
+std::optional<ForeignPart> load_foreign(const nlohmann::json& document, const fs::path& path,
+                                        const SuccessorMap& map) {
+    if (!document.contains("foreign")) return std::nullopt;
+    const std::string where = path.string() + ": \"foreign\"";
+    const nlohmann::json& object = document["foreign"];
+    detail::check_object(object, {"share", "file"}, where);
+    const double share = detail::number(detail::member(object, "share", where), where + ", \"share\"");
+    expects(share > 0 && share <= 1, "{}, \"share\": is {}; must be greater than 0 and at most 1", where,
+            share);
+    const nlohmann::json& name = detail::member(object, "file", where);
+    expects(name.is_string(), "{}, \"file\": must be a text, the name of a kernel's file", where);
+    const fs::path file = (path.parent_path() / name.get<std::string>()).lexically_normal();
+    const BaseKernel kernel = detail::read_csr(file);
+    detail::validate_rows(kernel, kernel.rows / kernel.columns, file.string());
+    return detail::at_place(file.string(), [&] { return foreign_part(map, share, kernel); });
+}
+
+Matrix load_truth(const nlohmann::json& document, const fs::path& path, Index rows, Index features,
+                  bool homogeneous) {
     const std::string file = path.string();
-    detail::check_object(document, {"weights"}, file);
+    detail::check_object(document, {"weights", "foreign"}, file);
     const auto& steps = detail::list(detail::member(document, "weights", file), file + ": \"weights\"");
     expects(static_cast<Index>(steps.size()) == rows, "{}: \"weights\" has {} rows; must have {}, {}", file,
             steps.size(), rows, homogeneous ? "as the problem is homogeneous" : "one for each step");
@@ -208,8 +227,10 @@ Problem load_problem(std::string_view path_or_uri, const LoadOptions& options) {
     std::string weights_file;
     if (root.has("environment") && root.section("environment").has("weights")) {
         const fs::path path = document.beside(root.section("environment").text("weights"));
-        parts.truth = load_truth(path, parts.homogeneous ? 1 : shape.horizon, parts.features->features(),
-                                 parts.homogeneous);
+        const nlohmann::json truth = detail::read_json(path);
+        parts.truth = load_truth(truth, path, parts.homogeneous ? 1 : shape.horizon,
+                                 parts.features->features(), parts.homogeneous);
+        parts.foreign = load_foreign(truth, path, *parts.features);
         weights_file = fmt::format(" (weights: {})", path.string());
     }
     parts.rewards = load_rewards(document, shape);

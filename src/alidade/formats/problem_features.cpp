@@ -6,6 +6,8 @@
 #include "../files/csr_file.hpp"
 #include "../files/features_file.hpp"
 #include "../files/features_folder.hpp"
+#include "../files/npy.hpp"
+#include "../files/text_file.hpp"
 #include "alidade/error.hpp"
 #include "alidade/formats/model_formats.hpp"
 #include "alidade/formats/model_npz.hpp"
@@ -64,6 +66,17 @@ BaseKernel read_kernel(const fs::path& path, const std::string& where, const Loa
             where, file);
     return path.extension() == ".npz" ? kernel_of_arrays(read_npz(path), file, options)
                                       : base_kernel_of(read_model(path, {options.normalise}), file);
+}
+
+/// An array alone, as numpy.save writes it.
+BaseKernel kernel_of_array(const fs::path& path) {
+    const std::string file = path.string();
+    NpzArrays arrays;
+    arrays.emplace("transitions", parse_npy(read_text(path), file));
+    TabularModel model = tabular_from_arrays(std::move(arrays), file);
+    expects(model.steps.size() == 1, "{}: has the transitions of {} steps; must be one law for all steps",
+            file, model.steps.size());
+    return std::move(model.steps[0]);
 }
 
 BaseKernelView view_of(BaseKernel kernel) {
@@ -206,3 +219,15 @@ SharedFeatures load_features(const TomlSection& root, const fs::path& file, cons
 }
 
 }  // namespace alidade::detail
+
+namespace alidade {
+
+BaseKernel read_base_kernel(const std::filesystem::path& path) {
+    BaseKernel kernel = path.extension() == ".npy" ? detail::kernel_of_array(path)
+                                                   : detail::read_kernel(path, "the kernel", {});
+    detail::validate_rows(kernel, kernel.rows / kernel.columns, path.string());
+    kernel.name = path.stem().string();
+    return kernel;
+}
+
+}  // namespace alidade

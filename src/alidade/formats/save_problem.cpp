@@ -138,14 +138,30 @@ std::string save_features(const FeatureMap& features, const fs::path& folder, co
     return text;
 }
 
-std::string save_truth(const Matrix& truth, const fs::path& folder) {
+std::string save_truth(const Matrix& truth, const std::optional<ForeignPart>& foreign,
+                       const SuccessorMap& map, const fs::path& folder) {
     std::string text = "{\"weights\": [\n";
     for (Index h = 0; h < truth.rows(); ++h) {
         json row = json::array();
         for (Index i = 0; i < truth.cols(); ++i) row.push_back(truth(h, i));
         text += fmt::format("  {}{}\n", row.dump(), h + 1 < truth.rows() ? "," : "");
     }
-    detail::write_text(folder / "truth.json", text + "]}\n");
+    text += "]";
+    if (foreign) {
+        BaseKernel kernel{.name = "foreign", .rows = map.pairs(), .columns = map.states(), .offsets = {0}};
+        for (Index pair = 0; pair < map.pairs(); ++pair) {
+            for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e) {
+                if (foreign->law[at(e)] == 0) continue;
+                kernel.targets.push_back(map.targets()[at(e)]);
+                kernel.probabilities.push_back(foreign->law[at(e)]);
+            }
+            kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
+        }
+        detail::write_csr(folder / "foreign.npz", kernel);
+        text += fmt::format(",\n \"foreign\": {{\"share\": {}, \"file\": \"foreign.npz\"}}",
+                            json(foreign->share).dump());
+    }
+    detail::write_text(folder / "truth.json", text + "}\n");
     return "\n[environment]\nweights = \"truth.json\"\n";
 }
 
@@ -189,7 +205,7 @@ void save_problem(const Problem& problem, const fs::path& folder, const SaveOpti
     std::string text = problem_section(parts);
     make_folder(folder);
     text += parts.linear ? save_linear(parts, folder) : save_features(*parts.features, folder, options);
-    if (parts.truth) text += save_truth(*parts.truth, folder);
+    if (parts.truth) text += save_truth(*parts.truth, parts.foreign, *parts.features, folder);
     text += target_section(parts.target);
     text += save_rewards(parts.rewards, folder);
     detail::write_text(folder / "problem.toml", text);

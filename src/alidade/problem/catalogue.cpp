@@ -6,6 +6,7 @@
 #include "alidade/error.hpp"
 #include "alidade/spec/request.hpp"
 #include "families/families.hpp"
+#include "families/parameters.hpp"
 
 namespace alidade {
 namespace {
@@ -22,17 +23,45 @@ const Family& find_family(std::string_view name) {
                                       detail::suggestion(name, names), fmt::join(names, ", ")));
 }
 
+/// The family with a truth that may be a little off: two more parameters.
+Family off_by(Family family) {
+    family.parameters.push_back(detail::real_parameter(
+        "foreign", "0", 0, 1, "Share of the truth that is no mixture of the base models; 0: all of it is."));
+    family.parameters.push_back(word_parameter(
+        "foreign_law", {"random", "uniform", "shared", "lowest"},
+        "What that share is: a law of its own on each pair's successors, all of them alike, one law for all "
+        "pairs, or the lowest successor."));
+    family.make = [make = std::move(family.make)](const FamilyArguments& arguments) {
+        Problem problem = make(arguments);
+        const double share = arguments.real("foreign");
+        if (share == 0) return problem;
+        ProblemDescription parts = problem.description();
+        parts.foreign =
+            foreign_part(problem.successors(), share, parse_foreign_law(arguments.text("foreign_law")),
+                         static_cast<std::uint64_t>(arguments.integer("seed")));
+        return Problem(std::move(parts));
+    };
+    return family;
+}
+
+std::vector<Family> all_families() {
+    std::vector<Family> all;
+    for (Family (*family)() :
+         {detail::garnet_family, detail::needle_family, detail::riverswim_family, detail::lock_family,
+          detail::chain_family, detail::inventory_family, detail::gridworld_family, detail::reservoir_family,
+          detail::queue_family, detail::epidemic_family, detail::fishery_family, detail::hard_family,
+          detail::hard_simplex_family, detail::hard_short_family})
+        all.push_back(off_by(family()));
+    all.push_back(detail::linear_random_family());
+    all.push_back(detail::linear_lock_family());
+    all.push_back(detail::linear_grid_family());
+    return all;
+}
+
 }  // namespace
 
 const std::vector<Family>& families() {
-    static const std::vector<Family> all = {
-        detail::garnet_family(),       detail::needle_family(),      detail::riverswim_family(),
-        detail::lock_family(),         detail::chain_family(),       detail::inventory_family(),
-        detail::gridworld_family(),    detail::reservoir_family(),   detail::queue_family(),
-        detail::epidemic_family(),     detail::fishery_family(),     detail::hard_family(),
-        detail::hard_simplex_family(), detail::hard_short_family(),  detail::linear_random_family(),
-        detail::linear_lock_family(),  detail::linear_grid_family(),
-    };
+    static const std::vector<Family> all = all_families();
     return all;
 }
 

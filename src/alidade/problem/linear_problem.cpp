@@ -40,6 +40,7 @@ Problem one_hot_linear(const Problem& mixture) {
     }
     parts.features = nullptr;
     parts.truth.reset();
+    parts.foreign.reset();  // the measures have it
     return Problem(std::move(parts));
 }
 

@@ -1,7 +1,9 @@
 #include "alidade/problem/problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "alidade/error.hpp"
@@ -91,7 +93,45 @@ ProblemDescription checked(ProblemDescription parts) {
             parts.misspecification);
     expects(parts.linear == nullptr || !parts.truth, "a linear MDP's truth are measures, not weights");
     expects(parts.linear != nullptr || parts.measures.empty(), "a mixture's truth are weights, not measures");
+    expects(!parts.foreign || parts.truth,
+            "the problem \"{}\" has a foreign part of the truth, but no true weights for the rest of it",
+            parts.name);
     return parts;
+}
+
+void check_foreign(const ForeignPart& foreign, const SuccessorMap& map) {
+    expects(foreign.share > 0 && foreign.share <= 1,
+            "the share of the truth's foreign part is {}; must be greater than 0 and at most 1",
+            foreign.share);
+    expects(
+        foreign.law.size() == at(map.entries()),
+        "the truth's foreign part has {} probabilities; must have {}, one for each successor of each pair",
+        foreign.law.size(), map.entries());
+    for (Index pair = 0; pair < map.pairs(); ++pair) {
+        double sum = 0, least = 0;
+        for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e) {
+            sum += foreign.law[at(e)];
+            least = std::min(least, foreign.law[at(e)]);
+        }
+        expects(
+            least >= 0 && std::abs(sum - 1) <= 1e-9,
+            "the truth's foreign part at state {}, action {}: its smallest probability is {} and they sum "
+            "to {}; must be at least 0 and sum to 1 within 1e-9",
+            pair / map.actions(), pair % map.actions(), least, sum);
+    }
+}
+
+/// (1 - share) of the mixture and `share` of the foreign part.
+TransitionModel with_foreign(const MixtureModel& mixture, const ForeignPart& foreign, bool homogeneous) {
+    const Index steps = homogeneous ? 1 : mixture.shape().horizon;
+    std::vector<double> probabilities;
+    probabilities.reserve(at(steps) * foreign.law.size());
+    for (Step h = 0; h < steps; ++h) {
+        const std::vector<double> here = mixture.all_probabilities(h);
+        for (std::size_t e = 0; e < here.size(); ++e)
+            probabilities.push_back((1 - foreign.share) * here[e] + foreign.share * foreign.law[e]);
+    }
+    return {mixture.shared_successors(), mixture.shape().horizon, mixture.start(), std::move(probabilities)};
 }
 
 std::string name_of(const std::vector<std::string>& names, Index i, Index count, const char* what) {
@@ -117,7 +157,8 @@ Problem::Problem(ProblemDescription description)
     if (!parts_.truth) return;
     check_truth(*parts_.truth, *parameters_, rows);
     // Convex weights of base models always give distributions; with signed features only the model knows.
-    if (parts_.features->kind() == FeatureKind::general) true_model();
+    if (parts_.features->kind() == FeatureKind::general) mixture_part();
+    if (parts_.foreign) check_foreign(*parts_.foreign, *successors_);
 }
 
 const FeatureMap& Problem::features() const {
@@ -153,7 +194,8 @@ std::string Problem::action_name(Action a) const {
 
 TransitionModel Problem::true_system() const {
     if (!is_linear()) {
-        const MixtureModel truth = true_model();
+        const MixtureModel truth = mixture_part();
+        if (parts_.foreign) return with_foreign(truth, *parts_.foreign, parts_.homogeneous);
         // The system is a kernel; how it came about is nobody's business.
         return static_cast<const TransitionModel&>(truth);
     }
@@ -163,6 +205,30 @@ TransitionModel Problem::true_system() const {
 }
 
 MixtureModel Problem::true_model() const {
+    expects(!parts_.foreign,
+            "the truth of the problem \"{}\" is {} something else than a mixture, so no weights describe it",
+            parts_.name, parts_.foreign ? parts_.foreign->share : 0.0);
+    return mixture_part();
+}
+
+double Problem::true_misspecification() const {
+    expects(truth_known(), "the truth of the problem \"{}\" is not known", parts_.name);
+    if (!parts_.foreign) return 0;
+    const MixtureModel mixture = mixture_part();
+    double largest = 0;
+    for (Step h = 0;
+         h < (homogeneous() ? std::min<Index>(1, shape_.learned_steps()) : shape_.learned_steps()); ++h)
+        for (Index pair = 0; pair < shape_.pairs(); ++pair) {
+            const Law law = mixture.probabilities(h, pair);
+            const auto foreign = std::span(parts_.foreign->law).subspan(at(successors_->first_entry(pair)));
+            double distance = 0;
+            for (std::size_t j = 0; j < law.size(); ++j) distance += std::abs(law[j] - foreign[j]);
+            largest = std::max(largest, parts_.foreign->share * distance / 2);
+        }
+    return largest;
+}
+
+MixtureModel Problem::mixture_part() const {
     features();
     expects(parts_.truth.has_value(),
             "the true weights of the problem \"{}\" are not known, so it cannot be simulated", parts_.name);

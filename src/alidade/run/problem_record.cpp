@@ -273,6 +273,10 @@ Snapshot record_of(const Problem& problem, const std::string& source) {
         put_features(record, *parts.features);
     put_start(record, parts.start);
     if (parts.truth) put_truth(record, *parts.truth);
+    if (parts.foreign) {
+        record.numbers["foreign_share"] = {parts.foreign->share};
+        record.numbers["foreign_law"] = parts.foreign->law;
+    }
     if (!parts.measures.empty()) put_measures(record, parts.measures);
     put_texts(record, "name", {parts.name});
     put_texts(record, "state_names", parts.state_names);
@@ -306,6 +310,9 @@ Problem problem_from_record(const Snapshot& record, const SharedFeatures& at_han
     parts.misspecification = find_optional(record.numbers, "misspecification").value_or(0);
     if (record.integers.contains("support_only")) parts.reach = Reach::support;
     if (record.numbers.contains("truth")) parts.truth = truth_from_record(record, features);
+    if (record.numbers.contains("foreign_law"))
+        parts.foreign =
+            ForeignPart{find_one(record.numbers, "foreign_share"), find(record.numbers, "foreign_law")};
     parts.state_names = find_texts(record, "state_names");
     parts.action_names = find_texts(record, "action_names");
     parts.rewards = rewards_from_record(record, shape);

@@ -20,6 +20,7 @@ enum class Draw : std::uint64_t {
     current = 5,      ///< riverswim: chances of moving right, base model after base model; where = state
     signs = 6,        ///< hard: of mu_h; where = step h
     measures = 7,     ///< linear: mu_h, feature after feature; where = step h
+    foreign = 8,      ///< the foreign law of a pair; where = s*A+a, or S*A for one that pairs share
 };
 
 /// The words of one draw: Stream(seed, Purpose::instance, episode = what, step = where).

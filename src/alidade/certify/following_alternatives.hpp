@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "alidade/model/base_kernel.hpp"
+#include "fit_rows.hpp"
+#include "simplex_minimum.hpp"
+
+namespace alidade::detail {
+
+// Alternatives that follow the null [docs/algorithms/model-check.md, Theorem 1]: for each theta a predictor
+// built around P_theta itself, and ln M(theta), the logarithm of its probabilities over those of P_theta. It
+// is convex in theta.
+
+/// Concentrations of rows(alpha).
+inline constexpr std::array concentrations{1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5};
+/// Shares of foreign(R, epsilon).
+inline constexpr std::array shares{0.003, 0.01, 0.03, 0.1, 0.3};
+
+/// rows(alpha): each pair's law is Dirichlet about P_theta with this concentration, predicted by (alpha
+/// P_theta(j)
+/// + N_j)/(alpha + n).
+class RowsAlternative final : public ConvexFunction {
+public:
+    RowsAlternative(const FitRows& rows, double concentration);
+    double value(const Vector& weights) const override;
+    void expand(const Vector& weights, ConvexExpansion& about) const override;
+
+private:
+    const FitRows& rows_;
+    double concentration_;
+    double constant_ = 0,
+           constant_size_ = 0;  // what does not depend on the weights, and how large its terms were
+};
+
+/// ln M of one row at weights that predict these numbers (of all items).
+double log_row_evidence(const FitRows& rows, const FitRow& row, double concentration,
+                        std::span<const double> predicted);
+/// ln of the mean over `concentrations` of the same: what speaks against one row, whatever its concentration.
+double log_row_mixture(const FitRows& rows, const FitRow& row, std::span<const double> predicted);
+/// The same with its gradient by the weights, at any positive ones.
+double log_row_mixture(const FitRows& rows, const FitRow& row, const Vector& weights, Vector& gradient);
+
+/// A kernel R, as a number for each item of a set: R(j|s,a), or below zero where the row is left alone.
+struct ForeignKernel {
+    std::string name;
+    std::vector<double> values;
+};
+
+/// What is mixed in by default: kernels made of the base models alone, so fixed before any data; and those
+/// that the user suspects.
+std::vector<ForeignKernel> default_kernels(const FeatureMap& map, const FitRows& rows);
+ForeignKernel suspected_kernel(const FeatureMap& map, const FitRows& rows, const BaseKernel& kernel);
+
+/// foreign(R, epsilon): predicts by (1 - epsilon) P_theta + epsilon R.
+class ForeignAlternative final : public ConvexFunction {
+public:
+    ForeignAlternative(const FitRows& rows, std::span<const double> kernel, double share);
+    double value(const Vector& weights) const override;
+    void expand(const Vector& weights, ConvexExpansion& about) const override;
+
+private:
+    const FitRows& rows_;
+    std::span<const double> kernel_;
+    double share_;
+    std::vector<Index> items_;  // those that the kernel may add to and the weights change
+    double constant_ = 0, constant_size_ = 0;
+};
+
+}  // namespace alidade::detail

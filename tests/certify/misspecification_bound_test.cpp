@@ -1,0 +1,223 @@
+#include "alidade/certify/misspecification_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "alidade/certify/suspect_rows.hpp"
+#include "alidade/confidence/likelihood_sets.hpp"
+#include "alidade/environment/deployment.hpp"
+#include "alidade/error.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "support/effort.hpp"
+#include "support/random_models.hpp"
+
+/// How wrong, at least, and where.
+namespace alidade::misspecification_bound_test {
+namespace {
+
+Counts data_of(const Problem& problem, std::int64_t episodes, std::uint64_t seed) {
+    Counts counts(problem.shared_successors(), problem.shape().horizon);
+    CountSplittingDeployer system(problem.true_system(), seed);
+    system.deploy(Policy::uniform(problem.shape()), 0, episodes, counts);
+    return counts;
+}
+
+// A wrong run has probability 0.01: more than 6 of 100, or 30 of 1000, would have less than 1e-4 and 1e-7.
+TEST(MisspecificationBound, IsBelowWhatTheTruthIsOff) {
+    int wrong = 0, found = 0;
+    const int runs = support::runs(100, 1000);
+    for (int run = 0; run < runs; ++run) {
+        const char* const laws[] = {"random", "uniform", "shared", "lowest"};
+        const double shares[] = {0.02, 0.1, 0.3};
+        const Problem problem = make_builtin(fmt::format(
+            "builtin:garnet?states=6&actions=2&features=3&horizon=3&successors=4&seed={}&foreign={}&"
+            "foreign_law={}",
+            run, shares[run % 3], laws[run % 4]));
+        Counts counts(problem.shared_successors(), problem.shape().horizon);
+        CountSplittingDeployer system(problem.true_system(), static_cast<std::uint64_t>(run));
+        bool fails = false;
+        for (const std::int64_t episodes : {100, 1000, 10'000}) {
+            system.deploy(Policy::uniform(problem.shape()), counts.episodes(), episodes - counts.episodes(),
+                          counts);
+            const MisspecificationBound bound = misspecification_lower(problem.features(), counts, false);
+            fails = fails || bound.lower > problem.true_misspecification();
+            found += bound.lower > 0 ? 1 : 0;
+        }
+        wrong += fails ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_GT(found, support::repetitions(30)) << "else the test is blind";
+}
+
+TEST(MisspecificationBound, ReachesAFairPartOfTheTruth) {
+    const Problem problem = make_builtin("builtin:garnet?foreign=0.3");
+    const MisspecificationBound bound =
+        misspecification_lower(problem.features(), data_of(problem, 100'000, 1), false);
+    EXPECT_GT(bound.lower, 0.06);
+    EXPECT_LT(bound.lower, problem.true_misspecification());
+    EXPECT_TRUE(bound.step.has_value());
+}
+
+TEST(MisspecificationBound, IsZeroForRightModels) {
+    for (int seed = 1; seed <= 20; ++seed) {
+        const Problem problem = make_builtin(fmt::format("builtin:garnet?states=10&seed={}", seed));
+        const Counts counts = data_of(problem, 3000, static_cast<std::uint64_t>(seed));
+        EXPECT_EQ(misspecification_lower(problem.features(), counts, false).lower, 0);
+        EXPECT_FALSE(misspecification_lower(problem.features(), counts, false).step.has_value());
+    }
+    EXPECT_EQ(misspecification_lower(make_builtin("builtin:garnet").features(),
+                                     Counts(make_builtin("builtin:garnet").shared_features(), 5), false)
+                  .lower,
+              0);
+}
+
+// One base model, one pair: the law is known, and the bound is that of a coin.
+TEST(MisspecificationBound, IsThatOfOneRowByHand) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {.5, .5, .5, .5}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    Counts counts(features, 2);
+    counts.add(0, 0, 9000);
+    counts.add(0, 1, 1000);
+    // Off by 0.4. Refuted is zeta if the predictor beats the best law within zeta by ln 100: 10000 KL(0.9,
+    // 0.5 + zeta) = 4.6 + regret of at most 3 + 5 nats for being chosen among 12: zeta is 0.4 less 0.012 or
+    // so.
+    const double lower = misspecification_lower(*features, counts, false).lower;
+    EXPECT_GT(lower, 0.37);
+    EXPECT_LT(lower, 0.4);
+    // What leads where no base model leads is off by its share.
+    Counts elsewhere(features, 2, Elsewhere::counted);
+    elsewhere.add(0, 0, 4000);
+    elsewhere.add(0, 1, 4000);
+    elsewhere.add_elsewhere(0, 0, 2000);
+    const double off = misspecification_lower(*features, elsewhere, false).lower;
+    EXPECT_GT(off, 0.17);
+    EXPECT_LT(off, 0.2);
+}
+
+/// ln of rows(alpha)'s probability of counts of a fair coin, predicted in turn.
+double predicted_coin(double alpha, int a, int b) {
+    double sum = 0;
+    for (int i = 0; i < a; ++i) sum += std::log((alpha / 2 + i) / (alpha + i));
+    for (int i = 0; i < b; ++i) sum += std::log((alpha / 2 + i) / (alpha + a + i));
+    return sum;
+}
+
+// One base model leaves no weights to choose: the bound is where ln Q - L_zeta crosses ln(steps/level), and
+// all of it can be written down.
+TEST(MisspecificationBound, CrossesItsThresholdWhereItShould) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {.5, .5, .5, .5}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    for (const auto& [a, b] : {std::pair{40, 2}, {30, 1}, {200, 80}, {60, 4}})
+        for (const Index horizon : {2, 4}) {
+            Counts counts(features, horizon);
+            counts.add(0, 0, a);
+            counts.add(0, 1, b);
+            double mean =
+                std::exp(predicted_coin(1, a, b)) / 12;  // Krichevsky and Trofimov's, of two successors
+            for (const double alpha : {1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5})
+                mean += std::exp(predicted_coin(alpha, a, b)) / 12;
+            const double needed = std::log(mean) - std::log(static_cast<double>(horizon - 1) / 0.01);
+            double low = 0, high = static_cast<double>(a) / (a + b) - 0.5;
+            if (a * std::log(0.5) + b * std::log(0.5) > needed) continue;
+            for (int k = 0; k < 60; ++k) {
+                const double zeta = (low + high) / 2;
+                (a * std::log(0.5 + zeta) + b * std::log(0.5 - zeta) <= needed ? low : high) = zeta;
+            }
+            const double found = misspecification_lower(*features, counts, false).lower;
+            EXPECT_LE(found, low + 1e-9) << a << " " << b;
+            EXPECT_GE(found, low / 1.021) << a << " " << b;
+        }
+}
+
+TEST(MisspecificationBound, RefusesLevelsThatAreNone) {
+    const Problem problem = make_builtin("builtin:riverswim");
+    const Counts counts(problem.shared_features(), problem.shape().horizon);
+    for (const double level : {0.0, 1.0, -0.1})
+        EXPECT_THROW(misspecification_lower(problem.features(), counts, false, level), InvalidArgument);
+}
+
+/// The same weights at all steps, and every tenth pair off by 30 %: elsewhere the foreign law is the mixture.
+Problem partly_off(std::uint64_t seed) {
+    const Problem plain = make_builtin(fmt::format("builtin:garnet?seed={}", seed));
+    ProblemDescription parts = plain.description();
+    parts.truth = parts.truth->row(0).replicate(parts.horizon, 1);
+    const MixtureModel mixture(parts.features, parts.horizon, parts.start, *parts.truth);
+    ForeignPart foreign = foreign_part(*parts.features, 0.3, ForeignLaw::random, seed);
+    const auto right = mixture.all_probabilities(0);
+    for (Index pair = 0; pair < parts.features->pairs(); ++pair)
+        if (pair % 10 != 0)
+            for (Index e = parts.features->first_entry(pair); e < parts.features->first_entry(pair + 1); ++e)
+                foreign.law[at(e)] = right[at(e)];
+    parts.foreign = foreign;
+    return Problem(std::move(parts));
+}
+
+TEST(SuspectRows, AreMostlyThoseThatAreOff) {
+    int bad = 0, right = 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const Problem problem = partly_off(seed);
+        const Counts counts = data_of(problem, 100'000, seed);
+        const auto rows = detail::likelihood_rows(problem.features(), counts, false);
+        std::vector<ConfidenceSet> sets;
+        for (const auto& set : detail::likelihood_sets(rows, {.delta = 0.1})) sets.push_back(set.ellipsoid);
+        const LearnedMixture learned(task_of(problem), std::move(sets), 0.1);
+        const std::vector<Misfit> suspects = suspect_rows(counts, learned);
+        double last = std::numeric_limits<double>::infinity();
+        for (const Misfit& misfit : suspects) {
+            ((misfit.state * problem.shape().actions + misfit.action) % 10 == 0 ? bad : right) += 1;
+            EXPECT_LE(misfit.log_evidence, last);
+            last = misfit.log_evidence;
+            // No member of the set explains it better: try many.
+            const Index pair = problem.shape().pair(misfit.state, misfit.action);
+            EXPECT_EQ(misfit.visits, counts.visits(*misfit.step, pair));
+        }
+    }
+    EXPECT_GE(bad, 75) << "of 8 pairs, 4 steps, 5 runs, less those that are hardly visited";
+    EXPECT_LE(right, bad / 10);
+}
+
+// One row that can be off, and no weights to choose: it is listed from an evidence of 1/share on.
+TEST(SuspectRows, AreListedFromTheirLevelOn) {
+    const BaseKernel coin{"coin", 2, 2, {0, 2, 3}, {0, 1, 1}, {.5, .5, 1}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{coin}));
+    bool below = false, above = false;
+    for (int a = 5; a < 60; ++a)
+        for (int b = 0; b < a; ++b) {
+            double e = 0;
+            for (const double alpha : {1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5})
+                e += std::exp(predicted_coin(alpha, a, b) - (a + b) * std::log(0.5)) / 11;
+            if (e < 18 || e > 22.2) continue;
+            Counts counts(features, 2);
+            counts.add(0, 0, a);
+            if (b > 0) counts.add(0, 1, b);
+            const auto rows = detail::likelihood_rows(*features, counts, false);
+            std::vector<ConfidenceSet> sets;
+            for (const auto& set : detail::likelihood_sets(rows, {.delta = 0.1}))
+                sets.push_back(set.ellipsoid);
+            const LearnedMixture learned(features, 2, StartLaw(0), false, std::move(sets), 0.1);
+            EXPECT_EQ(suspect_rows(counts, learned, 0.05).size(), e >= 20 ? 1u : 0u)
+                << a << " " << b << " " << e;
+            (e >= 20 ? above : below) = true;
+        }
+    EXPECT_TRUE(below && above) << "else the test is blind";
+}
+
+TEST(SuspectRows, AreNoneOfARightModel) {
+    const Problem problem = make_builtin("builtin:garnet?states=10");
+    const Counts counts = data_of(problem, 20'000, 1);
+    const auto rows = detail::likelihood_rows(problem.features(), counts, false);
+    std::vector<ConfidenceSet> sets;
+    for (const auto& set : detail::likelihood_sets(rows, {.delta = 0.1})) sets.push_back(set.ellipsoid);
+    const LearnedMixture learned(task_of(problem), std::move(sets), 0.1);
+    EXPECT_TRUE(suspect_rows(counts, learned).empty());
+    EXPECT_THROW(suspect_rows(counts, learned, 0), InvalidArgument);
+    EXPECT_THROW(suspect_rows(counts, learned, 1), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace alidade::misspecification_bound_test
