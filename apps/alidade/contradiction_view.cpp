@@ -53,7 +53,8 @@ Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};
     return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags,
-                       assuming(task_of(store.problem(), store.options()), assumed).misspecification, learned);
+                       assuming(task_of(store.problem(), store.options()), assumed).misspecification,
+                       learned);
 }
 
 ordered_json to_json(const RunContradiction& found) {

@@ -38,8 +38,8 @@ struct Standing {
 };
 
 /// Of a run: what it has stored, and the check of all its transitions, not of those behind its best iterate
-/// alone: more data see more. `learned`, if any, says where rows that are off may be looked for. `assumed`: how
-/// far the truth may be off the mixture, where not as the run has it. Throws UserError for a bad level.
+/// alone: more data see more. `learned`, if any, says where rows that are off may be looked for. `assumed`:
+/// how far the truth may be off the mixture, where not as the run has it. Throws UserError for a bad level.
 Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned = nullptr,
                      const AssumedError& assumed = {});
 /// Of counts: the same with what is known of them already. The truth may be off the mixture by `assumed`.
