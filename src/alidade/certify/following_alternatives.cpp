@@ -38,7 +38,8 @@ Term row_term(double alpha, double n, double p, double lifted, bool derivatives)
     const double y = alpha * p;
     if (n <= few) {
         double product = y, once = 0, twice = 0;  // sums of x_i and 2 x_i - x_i^2, x_i = i/(y+i)
-        for (double i = 1; i < n; ++i) {
+        for (int count = 1; count < static_cast<int>(n); ++count) {
+            const double i = count;
             product *= y + i;
             const double x = i / (y + i);
             once += x;

@@ -81,6 +81,7 @@ double least_over_set(const Suspect& suspect) {
 
 std::vector<double> descending(const std::vector<Suspect>& suspects) {
     std::vector<double> values;
+    values.reserve(suspects.size());
     for (const Suspect& one : suspects) values.push_back(one.log_evidence);
     std::ranges::sort(values, std::ranges::greater{});
     return values;
@@ -121,6 +122,7 @@ std::vector<Misfit> suspect_rows(const Counts& counts, const LearnedMixture& lea
     std::ranges::stable_sort(suspects, std::ranges::greater{}, &Suspect::log_evidence);
     suspects.resize(rejected(descending(suspects), hypotheses, share));
     std::vector<Misfit> found;
+    found.reserve(suspects.size());
     for (const Suspect& one : suspects)
         found.push_back(detail::misfit_of(features, *one.rows, *one.row,
                                           one.rows->predicted(positive(one.set->weights())),

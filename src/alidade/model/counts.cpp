@@ -220,7 +220,7 @@ std::vector<std::int64_t> Counts::record() const {
         result[1] = (std::ssize(result) - 2) / 2;
     }
     if (shape_.learned_steps() * entries <= few_counts) {
-        const std::vector<std::int64_t> all = dense();
+        std::vector<std::int64_t> all = dense();
         if (result.empty()) return all;
         result.insert(result.end(), all.begin(), all.end());
         return result;
