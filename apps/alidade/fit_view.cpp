@@ -67,7 +67,10 @@ std::string describe_where(const CheckedFit& checked, const Problem& problem) {
             lower_percent(checked.bound->lower), 1 - checked.bound->level);
     if (checked.fit.worst) text += fmt::format("  Worst: {}.\n", in_words(*checked.fit.worst, problem));
     if (checked.suspects.size() > 1) {
-        text += fmt::format("  {} rows are suspect:\n", with_commas(std::ssize(checked.suspects)));
+        // The share of right rows among them is bounded only for sets that survive the wrong ones: with none
+        // allowed for, wrong rows move the weights, and right rows then look wrong [misspecification §5.3].
+        text += fmt::format("  {} rows are suspect{}:\n", with_commas(std::ssize(checked.suspects)),
+                            checked.assumed > 0 ? "" : " (pointers, no test: wrong rows move the weights)");
         for (std::size_t i = 0; i < std::min(suspects_shown, checked.suspects.size()); ++i)
             text += fmt::format("    {}\n", in_words(checked.suspects[i], problem));
         if (checked.suspects.size() > suspects_shown) text += "    ... (all of them with --json)\n";
