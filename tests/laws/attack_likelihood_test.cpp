@@ -162,40 +162,10 @@ TEST(AttackLikelihood, ReachesNoRewardFreeCandidateByAscentOverPoliciesRewardsAn
     EXPECT_GT(*std::ranges::max_element(tightest), 0.9);
 }
 
-/// The truth with mass zeta of every row moved to the state, of all, where `value` is largest or smallest,
-/// from the successors at the other end.
+/// Every row is moved towards the one end or the other.
 MixtureModel misspecified(const MixtureModel& mixture, const Matrix& value, double zeta, Stream& random) {
-    const Shape& shape = mixture.shape();
-    std::vector<BaseKernel> kernels;
-    for (Step h = 0; h < shape.horizon; ++h) {
-        BaseKernel kernel{std::to_string(h), shape.pairs(), shape.states, {0}, {}, {}};
-        for (Index pair = 0; pair < shape.pairs(); ++pair) {
-            std::vector<double> row(at(shape.states), 0.0);
-            const auto targets = mixture.features().targets(pair);
-            for (std::size_t j = 0; j < targets.size(); ++j)
-                row[at(targets[j])] = mixture.probabilities(h, pair)[j];
-            const double sign = sample_index(random, 2) == 0 ? 1 : -1;
-            std::vector<State> order(at(shape.states));
-            std::iota(order.begin(), order.end(), 0);
-            std::ranges::sort(order, {}, [&](State s) { return sign * value(h + 1, s); });
-            double rest = zeta;
-            for (const State s : order) {
-                const double taken = std::min(rest, row[at(s)]);
-                row[at(s)] -= taken;
-                rest -= taken;
-            }
-            row[at(order.back())] += zeta - rest;
-            for (State s = 0; s < shape.states; ++s) {
-                kernel.targets.push_back(s);
-                kernel.probabilities.push_back(row[at(s)]);
-            }
-            kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
-        }
-        kernels.push_back(std::move(kernel));
-    }
-    return MixtureModel(std::make_shared<const FeatureMap>(
-                            FeatureMap::from_base_kernels(shape.states, shape.actions, kernels)),
-                        shape.horizon, mixture.start(), Matrix::Identity(shape.horizon, shape.horizon));
+    return support::moved_off(mixture, value, zeta, Reach::anywhere,
+                              [&] { return sample_index(random, 2) == 0 ? 1.0 : -1.0; });
 }
 
 const std::uint64_t reward_cases = support::repetitions<std::uint64_t>(160, 60);

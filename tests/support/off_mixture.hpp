@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -16,11 +17,11 @@
 /// Truths that are as far from their mixture as a misspecification allows.
 namespace alidade::support {
 
-/// The mixture with mass zeta of every row moved to where `value` of the next step is largest, or smallest,
-/// of all states or of the row's successors, from the other end. As a model of its own: one base kernel a
-/// step.
+/// The mixture with mass zeta of every row moved to where `value` of the next step is largest, or smallest if
+/// the row's sign is negative, of all states or of the row's successors, from the other end. As a model of its
+/// own: one base kernel a step.
 inline MixtureModel moved_off(const MixtureModel& mixture, const Matrix& value, double zeta, Reach reach,
-                              double sign) {
+                              const std::function<double()>& sign_of_row) {
     const Shape& shape = mixture.shape();
     std::vector<BaseKernel> kernels;
     for (Step h = 0; h < shape.horizon; ++h) {
@@ -30,6 +31,7 @@ inline MixtureModel moved_off(const MixtureModel& mixture, const Matrix& value, 
             const auto targets = mixture.features().targets(pair);
             for (std::size_t j = 0; j < targets.size(); ++j)
                 row[at(targets[j])] = mixture.probabilities(h, pair)[j];
+            const double sign = sign_of_row();
             std::vector<State> order(at(shape.states));
             std::iota(order.begin(), order.end(), 0);
             if (reach == Reach::support) order.assign(targets.begin(), targets.end());
@@ -52,6 +54,10 @@ inline MixtureModel moved_off(const MixtureModel& mixture, const Matrix& value, 
     return MixtureModel(std::make_shared<const FeatureMap>(
                             FeatureMap::from_base_kernels(shape.states, shape.actions, kernels)),
                         shape.horizon, mixture.start(), Matrix::Identity(shape.horizon, shape.horizon));
+}
+inline MixtureModel moved_off(const MixtureModel& mixture, const Matrix& value, double zeta, Reach reach,
+                              double sign) {
+    return moved_off(mixture, value, zeta, reach, [=] { return sign; });
 }
 
 /// Counts over the features of a task of a truth with any rows: every pair is visited `visits` times a step.

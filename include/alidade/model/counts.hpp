@@ -133,6 +133,8 @@ private:
         void add(Index entry, std::int64_t times);
         void order();
     };
+    /// Of all steps, in order.
+    static std::vector<SeenEntry> together(const std::vector<StepCounts>& steps);
     std::size_t take_elsewhere(std::span<const std::int64_t> record, std::vector<StepCounts>& taken) const;
 
     SharedSuccessors successors_;

@@ -45,36 +45,32 @@ void Counts::StepCounts::order() {
     recent.clear();
 }
 
+std::vector<SeenEntry> Counts::together(const std::vector<StepCounts>& steps) {
+    StepCounts all;
+    for (const StepCounts& step : steps) {
+        all.recent.insert(all.recent.end(), step.ordered.begin(), step.ordered.end());
+        all.recent.insert(all.recent.end(), step.recent.begin(), step.recent.end());
+    }
+    all.order();
+    return std::move(all.ordered);
+}
+
 std::span<const SeenEntry> Counts::seen(Step h) const {
-    StepCounts& step = steps_[at(h)];
-    step.order();
-    return step.ordered;
+    steps_[at(h)].order();
+    return steps_[at(h)].ordered;
 }
 
 std::vector<SeenEntry> Counts::pooled() const {
-    StepCounts all;
-    for (Step h = 0; h < shape_.learned_steps(); ++h) {
-        const auto here = seen(h);
-        all.recent.insert(all.recent.end(), here.begin(), here.end());
-    }
-    all.order();
-    return std::move(all.ordered);
+    return together(steps_);
 }
 
 std::span<const SeenEntry> Counts::elsewhere(Step h) const {
-    StepCounts& step = elsewhere_[at(h)];
-    step.order();
-    return step.ordered;
+    elsewhere_[at(h)].order();
+    return elsewhere_[at(h)].ordered;
 }
 
 std::vector<SeenEntry> Counts::pooled_elsewhere() const {
-    StepCounts all;
-    for (Step h = 0; h < shape_.learned_steps(); ++h) {
-        const auto here = elsewhere(h);
-        all.recent.insert(all.recent.end(), here.begin(), here.end());
-    }
-    all.order();
-    return std::move(all.ordered);
+    return together(elsewhere_);
 }
 
 bool Counts::any_elsewhere() const {
