@@ -227,7 +227,7 @@ int atlas_policy(const AtlasPolicyArguments& given, const Console& console) {
                                               : "weights and a target are given at once",
                         {"the command line", "a plan is for weights, a mixture of plans for targets",
                          fmt::format("--weights NAME=2,NAME=1 or --target NAME=VALUE,NAME=VALUE, of {}",
-                                     printable(names_of(record.objectives)))});
+                                     printable(objective_names(record.objectives)))});
     if (given.own && given.run.empty())
         throw UserError(
             "--own needs a run",

@@ -135,7 +135,7 @@ std::string describe(const AtlasRecord& record, double seconds, const Console& c
     const Atlas& atlas = record.atlas;
     std::string text = fmt::format(
         "{} of {}\n  loss       {}  (any reward at all: {})\n", console.bold("Atlas"),
-        printable(names_of(record.objectives)), headline(record),
+        printable(objective_names(record.objectives)), headline(record),
         atlas.reward_free >= static_cast<double>(atlas.horizon) ? "vacuous" : upper_bound(atlas.reward_free));
     text += fmt::format("  plans      {}, in {} cells; {} certificates in {}\n",
                         with_commas(std::ssize(atlas.policies)), with_commas(std::ssize(atlas.cells)),

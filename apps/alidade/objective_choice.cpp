@@ -36,7 +36,7 @@ std::size_t place_of(const std::string& name, const std::string& flag,
     if (found != objectives.end()) return static_cast<std::size_t>(found - objectives.begin());
     throw UserError(fmt::format("there is no objective '{}'", printable(name)),
                     {flag, "it would speak of something that nobody weighs",
-                     fmt::format("one of {}", printable(names_of(objectives)))});
+                     fmt::format("one of {}", printable(objective_names(objectives)))});
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ std::vector<std::optional<double>> numbers_by_objective(const std::string& text,
                     : fmt::format("an objective has two numbers in '{}'", printable(text)),
                 {flag, "there is one number for each objective",
                  fmt::format("{} 0.5,0.5 or {} NAME=1,NAME=2, of {}", flag, flag,
-                             printable(names_of(objectives)))});
+                             printable(objective_names(objectives)))});
         numbers[at_place] = parse_weight(part.substr(equals == std::string::npos ? 0 : equals + 1), flag);
         ++place;
         from = comma + 1;
@@ -141,7 +141,7 @@ std::vector<std::optional<double>> numbers_by_objective(const std::string& text,
     return numbers;
 }
 
-std::string names_of(const std::vector<AtlasObjective>& objectives, const std::string& last) {
+std::string objective_names(const std::vector<AtlasObjective>& objectives, const std::string& last) {
     std::string names;
     for (std::size_t i = 0; i < objectives.size(); ++i)
         names += (i == 0 ? "" : i + 1 == objectives.size() ? last : ", ") + objectives[i].name;

@@ -43,6 +43,6 @@ std::vector<std::optional<double>> numbers_by_objective(const std::string& text,
                                                         const std::vector<AtlasObjective>& objectives);
 
 /// "service-level, holding-cost and balanced".
-std::string names_of(const std::vector<AtlasObjective>& objectives, const std::string& last = ", ");
+std::string objective_names(const std::vector<AtlasObjective>& objectives, const std::string& last = ", ");
 
 }  // namespace alidade::app
