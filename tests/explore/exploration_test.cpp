@@ -48,6 +48,24 @@ TEST(Exploration, StopsAtTheFirstCertificateBelowTheTarget) {
     for (std::size_t i = 0; i + 1 < trace.size(); ++i) EXPECT_GT(trace[i].bound, 1.0);
 }
 
+// Whoever asks anew, or asks nothing, is not told what was enough for somebody else.
+TEST(Exploration, WhatWasEnoughForOneGoalNeedNotBeForTheNext) {
+    Trial run({});
+    const auto after = [](std::int64_t episodes) {
+        return [=](const Knowledge& knowledge) { return knowledge.episodes >= episodes; };
+    };
+    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 3000, .enough = after(100)}), Stopped::target);
+    const std::int64_t first = run.exploration.explorer().episodes();
+    EXPECT_GE(first, 100);
+    EXPECT_LT(first, 500);
+    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 3000, .enough = after(500)}), Stopped::target);
+    const std::int64_t second = run.exploration.explorer().episodes();
+    EXPECT_GE(second, 500);
+    EXPECT_LT(second, 3000);
+    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 3000}), Stopped::budget);
+    EXPECT_EQ(run.exploration.explorer().episodes(), 3000);
+}
+
 TEST(Exploration, HandsOverTheBestIterate) {
     Trial run({});
     run.exploration.run(run.system, {.episodes = 3000});

@@ -147,7 +147,8 @@ std::optional<Deployment> Exploration::ask(const ExploreOptions& options) {
 // The sets hold at all times at once, so that whoever looks at them may end the run when it likes [theory
 // §3f].
 bool Exploration::is_enough(const ExploreOptions& options) {
-    if (!options.enough || explorer_.episodes() == asked_at_) return enough_;
+    if (!options.enough) return enough_ = false;
+    if (explorer_.episodes() == asked_at_) return enough_;
     const Watch watch(timings_.certify);
     asked_at_ = explorer_.episodes();
     judged(options.despite_contradiction, [&] {
@@ -185,6 +186,7 @@ Stopped Exploration::conclude(const ExploreOptions& options) {
 
 Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
     const Watch watch(timings_.total);
+    asked_at_ = -1;  // what was enough for an earlier goal need not be for this one
     while (true) {
         const std::optional<Deployment> deployment = ask(options);
         if (!deployment || (options.interrupted && options.interrupted())) {
