@@ -11,8 +11,9 @@ namespace alidade {
 namespace {
 
 /// Weights whose coordinates in a simplex are this far below 0 are taken to lie in it: what that is off is
-/// measured.
-constexpr double edge_tolerance = 1e-12;
+/// measured. Coordinates in a thin simplex are rounded by more; then, at an edge of the region, more is
+/// tolerated until there is a cell.
+constexpr double edge_tolerance = 1e-12, more_tolerant = 1e3;
 /// How far, in the 1-norm, a corner may be off the edge that it splits, and weights off a sum of 1.
 constexpr double corner_tolerance = 1e-12;
 
@@ -34,8 +35,8 @@ struct Descent {
     std::vector<double> coordinates;
 };
 
-/// Both parts of a simplex, without coordinates that are negative.
-void descend(const Atlas& atlas, const Descent& from, std::vector<Descent>& stack) {
+/// Both parts of a simplex, without coordinates that are negative by more than is tolerated.
+void descend(const Atlas& atlas, const Descent& from, double tolerance, std::vector<Descent>& stack) {
     const AtlasNode& node = atlas.tree[at(from.node)];
     const auto [a, c, m] = node.split;
     const auto place = [&](Index corner) {
@@ -45,14 +46,14 @@ void descend(const Atlas& atlas, const Descent& from, std::vector<Descent>& stac
     const double t = place_on_edge(atlas.corners[at(a)], atlas.corners[at(c)], atlas.corners[at(m)]);
     const double of_a = from.coordinates[at_a], of_c = from.coordinates[at_c];
     const double rest_of_c = of_c - of_a * (1 - t) / t, rest_of_a = of_a - of_c * t / (1 - t);
-    if (rest_of_a >= -edge_tolerance) {
+    if (rest_of_a >= -tolerance) {
         Descent second{node.children[1], from.corners, from.coordinates};
         second.corners[at_c] = m;
         second.coordinates[at_c] = of_c / (1 - t);
         second.coordinates[at_a] = rest_of_a;
         stack.push_back(std::move(second));
     }
-    if (rest_of_c >= -edge_tolerance) {
+    if (rest_of_c >= -tolerance) {
         Descent first{node.children[0], from.corners, from.coordinates};
         first.corners[at_a] = m;
         first.coordinates[at_a] = of_a / t;
@@ -66,10 +67,13 @@ void descend(const Atlas& atlas, const Descent& from, std::vector<Descent>& stac
 double interpolated(const Atlas& atlas, const AtlasCell& cell, std::vector<double> coordinates,
                     const std::vector<double>& weights) {
     const auto k = static_cast<double>(atlas.objectives);
+    // What is set to 0 is taken from the others: in a small cell that moves the mixture by little.
+    double all = 0;
+    for (double& coordinate : coordinates) all += coordinate = std::max(0.0, coordinate);
     std::vector<double> off = weights;
     double sum = 0;
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
-        const double share = std::max(0.0, coordinates[j]);
+        const double share = coordinates[j] / all;
         sum += share * cell.bounds[j];
         for (std::size_t i = 0; i < off.size(); ++i) off[i] -= share * atlas.corners[at(cell.corners[j])][i];
     }
@@ -89,7 +93,9 @@ std::vector<double> normalised_weights(const Atlas& atlas, std::span<const doubl
         expects(weights[i] >= 0 && std::isfinite(weights[i]),
                 "the weight of objective {} is {}; must be 0 or more", i, weights[i]);
     sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-    expects(sum > 0 && std::isfinite(sum), "the weights sum to {}; must be more than 0", sum);
+    // Below the normal numbers a bound in the scale of the weights could be rounded to nothing.
+    expects(std::isnormal(sum), "the weights sum to {}; must be more than 0, and a number of full precision",
+            sum);
     std::vector<double> normalised(weights.begin(), weights.end());
     for (std::size_t i = 0; i < normalised.size(); ++i) {
         normalised[i] /= sum;
@@ -164,28 +170,36 @@ void check_split(const Atlas& atlas, Index number, const std::vector<Index>& cor
                 number, child);
 }
 
-}  // namespace
-
-AtlasAnswer Atlas::at(std::span<const double> weights) const {
-    double scale = 1;
-    const std::vector<double> normalised = normalised_weights(*this, weights, scale);
-    Descent root{0, {}, normalised};
-    for (Index i = 0; i < objectives; ++i) root.corners.push_back(i);
+/// Of the cells that have the weights, which sum to 1, the one that promises most.
+std::optional<AtlasAnswer> best_cell(const Atlas& atlas, const std::vector<double>& weights,
+                                     double tolerance) {
+    Descent root{0, {}, weights};
+    for (Index i = 0; i < atlas.objectives; ++i) root.corners.push_back(i);
     std::vector<Descent> stack{std::move(root)};
     std::optional<AtlasAnswer> best;
     while (!stack.empty()) {
         const Descent here = std::move(stack.back());
         stack.pop_back();
-        const Index cell = tree[alidade::at(here.node)].cell;
+        const Index cell = atlas.tree[at(here.node)].cell;
         if (cell == AtlasNode::split_further) {
-            descend(*this, here, stack);
+            descend(atlas, here, tolerance, stack);
         } else if (cell >= 0) {
-            const AtlasCell& found = cells[alidade::at(cell)];
-            const double bound = interpolated(*this, found, here.coordinates, normalised);
+            const AtlasCell& found = atlas.cells[at(cell)];
+            const double bound = interpolated(atlas, found, here.coordinates, weights);
             if (!best || bound < best->loss_bound) best = {found.policy, cell, bound};
         }
     }
-    // Only roundings can lead astray, at an edge of the region.
+    return best;
+}
+
+}  // namespace
+
+AtlasAnswer Atlas::at(std::span<const double> weights) const {
+    double scale = 1;
+    const std::vector<double> normalised = normalised_weights(*this, weights, scale);
+    std::optional<AtlasAnswer> best;
+    for (double tolerance = edge_tolerance; !best && tolerance <= 1; tolerance *= more_tolerant)
+        best = best_cell(*this, normalised, tolerance);
     ensures(best.has_value(), "the atlas has no cell for weights in its region");
     best->loss_bound *= scale;
     return *best;
