@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -130,6 +131,12 @@ double recheck(const Atlas& atlas, const Knowledge& knowledge, const Objectives&
     require_atlas_knowledge(knowledge, objectives);
     expects(objectives.count() == atlas.objectives, "there are {} objectives; the atlas is of {}",
             objectives.count(), atlas.objectives);
+    check_cover(atlas);
+    ensures(atlas.horizon == knowledge.learned->shape().horizon, "the atlas has the horizon {}, the model {}",
+            atlas.horizon, knowledge.learned->shape().horizon);
+    ensures(atlas.failure_probability >= knowledge.learned->delta(),
+            "the atlas is said to fail with probability {}, its confidence sets do with {}",
+            atlas.failure_probability, knowledge.learned->delta());
     const DeviationTable deviations = DeviationTable::of(*knowledge.learned);
     const std::vector<Claim> claims = claims_of(atlas);
     std::vector<double> excesses(claims.size());
@@ -137,6 +144,9 @@ double recheck(const Atlas& atlas, const Knowledge& knowledge, const Objectives&
         for (Index i = first; i < last; ++i)
             excesses[at(i)] = excess(claims[at(i)], knowledge, deviations, objectives);
     });
+    // A claim that is no number follows from nothing.
+    if (std::ranges::any_of(excesses, [](double x) { return std::isnan(x); }))
+        return std::numeric_limits<double>::infinity();
     return std::ranges::max(excesses);
 }
 

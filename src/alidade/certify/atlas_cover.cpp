@@ -3,6 +3,7 @@
 #include <numeric>
 #include <optional>
 
+#include "../theory/radii.hpp"
 #include "alidade/certify/atlas.hpp"
 #include "alidade/error.hpp"
 
@@ -16,6 +17,9 @@ namespace {
 constexpr double edge_tolerance = 1e-12, more_tolerant = 1e3;
 /// How far, in the 1-norm, a corner may be off the edge that it splits, and weights off a sum of 1.
 constexpr double corner_tolerance = 1e-12;
+/// The same of all splits down to a cell. By Lemma 1 it moves a loss by H times as much, far less than the
+/// atlas's allowance for rounding.
+constexpr double path_tolerance = 1e-10;
 
 /// t of m = t a + (1 - t) c, by least squares.
 double place_on_edge(const std::vector<double>& a, const std::vector<double>& c,
@@ -117,11 +121,22 @@ bool beyond(const Atlas& atlas, const std::vector<Index>& corners) {
     return false;
 }
 
+/// A part is outside where it has no more than a face in common with the region. So the region must have an
+/// inside, all of which, and with it its faces, is then in the other parts.
+void check_region(const Atlas& atlas) {
+    double least = 0, most = 0;
+    for (std::size_t i = 0; i < at(atlas.objectives); ++i) {
+        const double from = atlas.at_least[i], to = atlas.at_most[i];
+        ensures(from >= 0 && from < to && to <= 1, "the weights of objective {} are from {} to {}", i, from,
+                to);
+        least += from;
+        most += to;
+    }
+    ensures(least < 1 && most > 1, "the least weights sum to {} and the largest to {}", least, most);
+}
+
 void check_corners(const Atlas& atlas) {
     const auto k = at(atlas.objectives);
-    ensures(k >= 1 && atlas.at_least.size() == k && atlas.at_most.size() == k && atlas.corners.size() >= k &&
-                !atlas.tree.empty(),
-            "the atlas has no corners, no tree or no bounds of weights");
     for (std::size_t j = 0; j < atlas.corners.size(); ++j) {
         const std::vector<double>& weights = atlas.corners[j];
         ensures(weights.size() == k, "corner {} has {} weights; must have {}", j, weights.size(), k);
@@ -136,6 +151,20 @@ void check_corners(const Atlas& atlas) {
     }
 }
 
+void check_policies(const Atlas& atlas) {
+    const auto k = at(atlas.objectives);
+    for (std::size_t p = 0; p < atlas.policies.size(); ++p) {
+        const AtlasPolicy& policy = atlas.policies[p];
+        ensures(policy.policy.shape().horizon == atlas.horizon, "policy {} has the horizon {}", p,
+                policy.policy.shape().horizon);
+        ensures(policy.values.size() == k, "policy {} has values of {} objectives; must be {}", p,
+                policy.values.size(), k);
+        for (const Interval& value : policy.values)
+            ensures(value.lower <= value.upper, "a value of policy {} is from {} to {}", p, value.lower,
+                    value.upper);
+    }
+}
+
 void check_cell(const Atlas& atlas, std::size_t number) {
     const AtlasCell& cell = atlas.cells[number];
     ensures(cell.bounds.size() == at(atlas.objectives) && cell.corners.size() == at(atlas.objectives),
@@ -145,12 +174,15 @@ void check_cell(const Atlas& atlas, std::size_t number) {
     for (const double bound : cell.bounds)
         ensures(bound >= 0 && bound <= cell.loss_bound, "cell {} has a bound {} and promises {}", number,
                 bound, cell.loss_bound);
-    ensures(
-        cell.loss_bound <= atlas.loss_bound && cell.loss_bound <= atlas.policies[at(cell.policy)].loss_bound,
-        "cell {} has the bound {}, more than the atlas or its policy promises", number, cell.loss_bound);
+    // What is rounded, and what corners may be off their edges.
+    const double slack = detail::rounding_slack(atlas.horizon), most = static_cast<double>(atlas.horizon);
+    ensures(std::min(most, cell.loss_bound + slack) <= atlas.loss_bound &&
+                cell.loss_bound <= atlas.policies[at(cell.policy)].loss_bound,
+            "cell {} has the bound {}, more than the atlas or its policy promises", number, cell.loss_bound);
 }
 
-void check_split(const Atlas& atlas, Index number, const std::vector<Index>& corners) {
+/// How far, in the 1-norm, its corner is off the edge: so much of the part may be in neither half.
+double check_split(const Atlas& atlas, Index number, const std::vector<Index>& corners) {
     const AtlasNode& node = atlas.tree[at(number)];
     const auto [a, c, m] = node.split;
     ensures(a != c && std::ranges::count(corners, a) == 1 && std::ranges::count(corners, c) == 1,
@@ -168,6 +200,7 @@ void check_split(const Atlas& atlas, Index number, const std::vector<Index>& cor
     for (const Index child : node.children)
         ensures(child > number && child < static_cast<Index>(atlas.tree.size()), "node {} has no part {}",
                 number, child);
+    return off;
 }
 
 /// Of the cells that have the weights, which sum to 1, the one that promises most.
@@ -206,12 +239,20 @@ AtlasAnswer Atlas::at(std::span<const double> weights) const {
 }
 
 void check_cover(const Atlas& atlas) {
+    const auto k = at(atlas.objectives);
+    ensures(atlas.horizon >= 1, "the atlas has the horizon {}", atlas.horizon);
+    ensures(k >= 1 && atlas.at_least.size() == k && atlas.at_most.size() == k && atlas.corners.size() >= k &&
+                !atlas.tree.empty(),
+            "the atlas has no corners, no tree or no bounds of weights");
+    check_region(atlas);
     check_corners(atlas);
+    check_policies(atlas);
     struct Part {
         Index node;
         std::vector<Index> corners;
+        double off;  // what the splits on the way are off their edges
     };
-    std::vector<Part> stack{{0, {}}};
+    std::vector<Part> stack{{0, {}, 0}};
     for (Index i = 0; i < atlas.objectives; ++i) stack.back().corners.push_back(i);
     std::vector<bool> seen(atlas.tree.size(), false), reached(atlas.cells.size(), false);
     while (!stack.empty()) {
@@ -221,9 +262,11 @@ void check_cover(const Atlas& atlas) {
         seen[at(part.node)] = true;
         const AtlasNode& node = atlas.tree[at(part.node)];
         if (node.cell == AtlasNode::split_further) {
-            check_split(atlas, part.node, part.corners);
+            const double off = part.off + check_split(atlas, part.node, part.corners);
+            ensures(off <= path_tolerance, "the splits down to node {} are {} off their edges", part.node,
+                    off);
             for (const std::size_t which : {0u, 1u}) {
-                Part child{node.children[which], part.corners};
+                Part child{node.children[which], part.corners, off};
                 std::ranges::replace(child.corners, node.split[which], node.split[2]);
                 stack.push_back(std::move(child));
             }
