@@ -33,8 +33,8 @@ namespace {
 using namespace alidade;
 
 /// Plans that nearly tie with a cell's and are tried as the better ones, and members to start from.
-constexpr std::size_t rivals = 6;
-constexpr int random_starts = 2;
+constexpr std::size_t rivals = 10;
+constexpr int random_starts = 10;
 /// Corners that a member goes on to.
 constexpr int hops = 2;
 /// The worst corners, all of which are attacked; of the others as many again.
@@ -102,7 +102,8 @@ public:
           atlas_(atlas),
           random_(random),
           farthest_(learned_) {
-        for (const std::vector<double>& corner : atlas.corners) rewards_.push_back(objectives.weighted(corner));
+        for (const std::vector<double>& corner : atlas.corners)
+            rewards_.push_back(objectives.weighted(corner));
         for (const AtlasCell& cell : atlas.cells)
             for (std::size_t j = 0; j < cell.corners.size(); ++j)
                 pledges_[{cell.corners[j], cell.policy}].bound = cell.bounds[j];
@@ -121,8 +122,8 @@ public:
 
     /// The bound of the worst corner over the loss that a member attains there.
     double tightness_at_worst() const {
-        const auto worst = std::ranges::max_element(
-            pledges_, {}, [](const auto& entry) { return entry.second.bound; });
+        const auto worst =
+            std::ranges::max_element(pledges_, {}, [](const auto& entry) { return entry.second.bound; });
         return worst->second.bound / worst->second.attained;
     }
     /// The same of the worst corners together.
@@ -184,9 +185,9 @@ private:
         const MixtureModel truth = with(centre);
         const Reward& reward = rewards_[at(of.corner)];
         for (std::size_t n = 0; n < std::min(rivals, others.size()); ++n) {
-            const Matrix goal = farthest_(
-                centre, slope(truth, atlas_.policies[at(others[n].second)].policy, reward) -
-                            slope(truth, policy(of), reward));
+            const Matrix goal =
+                farthest_(centre, slope(truth, atlas_.policies[at(others[n].second)].policy, reward) -
+                                      slope(truth, policy(of), reward));
             found.push_back(0.000001 * centre + 0.999999 * goal);
         }
         for (int n = 0; n < random_starts; ++n)
@@ -244,7 +245,8 @@ private:
         Pair nearest = pledges_.begin()->first;
         double most = -1;
         for (auto& [pair, pledge] : pledges_) {
-            const double lost = optimal[at(pair.corner)] - value(atlas_.corners[at(pair.corner)], pair.policy);
+            const double lost =
+                optimal[at(pair.corner)] - value(atlas_.corners[at(pair.corner)], pair.policy);
             count(lost, pledge.bound);
             pledge.attained = std::max(pledge.attained, lost);
             if (pledge.bound < 1e-6) continue;
@@ -333,7 +335,8 @@ int main(int count, char** arguments) {
         quick ? std::vector<std::int64_t>{10'000} : std::vector<std::int64_t>{1'000, 10'000, 100'000};
     fmt::print(
         "`closest` is the largest loss of a member as a share of its bound. `worst`: the largest bound over "
-        "the loss\nthat a member attains at that corner; `{} worst`: the same of the mean of the corners with "
+        "the loss\nthat a member attains at that corner; `{} worst`: the same of the mean of the corners "
+        "with "
         "the largest bounds.\n\n"
         "| problem; K | atlas | reward-free | policies / cells | members | comparisons | broken | closest | "
         "worst | {} worst |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",

@@ -62,7 +62,7 @@ TEST(AtlasEdges, HoldOfObjectivesThatHardlyDiffer) {
     for (const Objectives& known : {Objectives({nothing, nothing, nothing}), Objectives({constant, all})}) {
         const Atlas atlas = attacked(knowledge, known, options, "nothing to choose");
         EXPECT_EQ(atlas.cells.size(), 1u);
-        EXPECT_LE(atlas.loss_bound, 1e-8);
+        EXPECT_LE(atlas.loss_bound, 4e-8);
     }
 }
 
@@ -70,7 +70,8 @@ TEST(AtlasEdges, HoldOfTheSmallestModels) {
     for (const Shape& shape : {Shape{4, 2, 1}, Shape{1, 2, 4}, Shape{4, 1, 4}, Shape{1, 1, 1}}) {
         const Knowledge knowledge = small_knowledge(2, shape);
         Stream random = support::test_stream(2, 972);
-        const Objectives objectives({support::random_reward(random, shape), support::random_reward(random, shape),
+        const Objectives objectives({support::random_reward(random, shape),
+                                     support::random_reward(random, shape),
                                      support::random_sparse_reward(random, shape, 0.5)});
         const Atlas atlas = attacked(knowledge, objectives, {.certificates = 100}, "small");
         // One state, one action or one step: nothing is unknown that matters.
@@ -110,7 +111,8 @@ TEST(AtlasEdges, HoldOfRegionsWhoseCornersAreRounded) {
         const std::string what = "x = " + std::to_string(x);
         for (const double by : {0.0, 1.1e-16, -1.1e-16, 1e-15}) {
             attacked(knowledge, two,
-                     {.loss = 0.3, .certificates = 4, .at_least = {x / 2, 0}, .at_most = {x, 1 - x / 2 + by}}, what);
+                     {.loss = 0.3, .certificates = 4, .at_least = {x / 2, 0}, .at_most = {x, 1 - x / 2 + by}},
+                     what);
             attacked(knowledge, three,
                      {.loss = 0.3,
                       .certificates = 4,
@@ -126,12 +128,12 @@ TEST(AtlasEdges, HoldOfTinyRegions) {
     const Knowledge knowledge = small_knowledge(5, shape);
     Stream random = support::test_stream(5, 975);
     for (int n = 0; n < support::runs(20, 400); ++n) {
-        const Index k = 2 + sample_index(random, 4);
+        const Index k = 2 + sample_index(random, support::runs(3, 4));
         std::vector<Reward> rewards;
         for (Index i = 0; i < k; ++i) rewards.push_back(support::random_reward(random, shape));
         const auto centre = sample_dirichlet(random, k, 1.0);
         AtlasOptions options{.loss = 0.01, .certificates = 40};
-        const double room = std::pow(10.0, -1 - 4.5 * sample_uniform(random));
+        const double room = std::pow(10.0, -1 - 3 * sample_uniform(random));
         for (const double weight : centre) {
             options.at_least.push_back(std::max(0.0, weight - room));
             options.at_most.push_back(std::min(1.0, weight + room));
@@ -140,15 +142,38 @@ TEST(AtlasEdges, HoldOfTinyRegions) {
     }
 }
 
+// Of a box about the middle the parts are few where weights are: the least weights leave one simplex, whose
+// corners the largest ones cut off. Of eight they are too many.
+TEST(AtlasEdges, HoldOfBoxesOfFewWeights) {
+    const Shape shape{3, 2, 2};
+    const Knowledge knowledge = small_knowledge(9, shape);
+    Stream random = support::test_stream(9, 978);
+    for (const auto& [k, most] : {std::pair{3, 6u}, {4, 20u}, {8, 0u}}) {
+        std::vector<Reward> rewards;
+        for (int i = 0; i < k; ++i) rewards.push_back(support::random_reward(random, shape));
+        const AtlasOptions options{.loss = 2,
+                                   .certificates = 1,
+                                   .at_least = std::vector<double>(at(k), 0.9 / k),
+                                   .at_most = std::vector<double>(at(k), 1.1 / k)};
+        if (most > 0) {
+            EXPECT_LE(attacked(knowledge, Objectives(rewards), options, "box").cells.size(), most);
+        } else {
+            EXPECT_THROW(make_atlas(knowledge, Objectives(rewards), options), InvalidArgument);
+        }
+    }
+}
+
 TEST(AtlasEdges, RefuseRegionsWithoutRoom) {
     const Shape shape{3, 2, 3};
     const Knowledge knowledge = small_knowledge(6, shape);
     Stream random = support::test_stream(6, 976);
-    const Objectives objectives({support::random_reward(random, shape), support::random_reward(random, shape)});
+    const Objectives objectives(
+        {support::random_reward(random, shape), support::random_reward(random, shape)});
     const double nan = std::nan("");
     const auto refused = [&](std::vector<double> least, std::vector<double> most) {
-        EXPECT_THROW(make_atlas(knowledge, objectives, {.at_least = std::move(least), .at_most = std::move(most)}),
-                     InvalidArgument);
+        EXPECT_THROW(
+            make_atlas(knowledge, objectives, {.at_least = std::move(least), .at_most = std::move(most)}),
+            InvalidArgument);
     };
     refused({1, 0}, {});
     refused({0.5, 0.5}, {});
@@ -170,7 +195,8 @@ TEST(AtlasEdges, AnswerAtTheEdgeOfTheRegion) {
     const Shape shape{3, 2, 3};
     const Knowledge knowledge = small_knowledge(8, shape);
     Stream random = support::test_stream(8, 977);
-    const Objectives objectives({support::random_reward(random, shape), support::random_reward(random, shape)});
+    const Objectives objectives(
+        {support::random_reward(random, shape), support::random_reward(random, shape)});
     const Atlas atlas = make_atlas(knowledge, objectives, {.loss = 0.1, .at_least = {0.3, 0}});
     const double there = atlas.at(std::vector{0.3, 0.7}).loss_bound;
     for (const double off : {1e-16, 1e-13, 5e-13, 9e-13})

@@ -102,8 +102,7 @@ struct Attacked {
 
     Attacked(const Knowledge& knowledge, const Objectives& objectives, const AtlasOptions& options,
              Stream& random, int each_cell)
-        : atlas(make_atlas(knowledge, objectives, options)),
-          promises(atlas, objectives, random, each_cell) {
+        : atlas(make_atlas(knowledge, objectives, options)), promises(atlas, objectives, random, each_cell) {
         check_cover(atlas);
         EXPECT_LE(recheck(atlas, knowledge, objectives), 0);
         // The look-up says no more than the corners do, up to what is rounded.
@@ -140,10 +139,9 @@ TEST(AtlasAttack, HoldsForEveryMemberOnAGrid) {
             const Attacked attacked(knowledge, objectives,
                                     some_options(random, objectives.count(), truth.shape().horizon), random,
                                     2);
-            for_each_member(knowledge.mixture(), homogeneous ? 49 : 7,
-                            [&](const MixtureModel& member) {
-                                attacked.promises.compare(PlainTruth(member), tally);
-                            });
+            for_each_member(knowledge.mixture(), homogeneous ? 49 : 7, [&](const MixtureModel& member) {
+                attacked.promises.compare(PlainTruth(member), tally);
+            });
         }
     }
     report(tally);
@@ -162,9 +160,9 @@ TEST(AtlasAttack, HoldsForRegressionSets) {
             support::random_objectives(random, truth.shape(), 2 + sample_index(random, 3));
         const Attacked attacked(knowledge, objectives,
                                 some_options(random, objectives.count(), truth.shape().horizon), random, 2);
-        for_each_member(
-            knowledge.mixture(), homogeneous ? 20 : 3,
-            [&](const MixtureModel& member) { attacked.promises.compare(PlainTruth(member), tally); });
+        for_each_member(knowledge.mixture(), homogeneous ? 20 : 3, [&](const MixtureModel& member) {
+            attacked.promises.compare(PlainTruth(member), tally);
+        });
     }
     report(tally);
     EXPECT_GT(tally.closest, 0.5);
@@ -189,7 +187,8 @@ PlainTruth moved_against(const MixtureModel& mixture, const Objectives& objectiv
                 const std::vector<double>& value = (taken ? own : best)[at(h + 1)];
                 std::vector<State> order(at(shape.states));
                 std::iota(order.begin(), order.end(), 0);
-                std::ranges::sort(order, {}, [&](State next) { return taken ? -value[at(next)] : value[at(next)]; });
+                std::ranges::sort(order, {},
+                                  [&](State next) { return taken ? -value[at(next)] : value[at(next)]; });
                 double rest = misspecification;
                 for (const State next : order) {
                     double& here = truth.probability(h, shape.pair(s, a), next);
@@ -209,8 +208,8 @@ TEST(AtlasAttack, HoldsForTruthsOffTheMixtures) {
         const MixtureModel truth = support::random_model(seed, tiny(seed, seed % 4 == 3));
         const double off = std::pow(10.0, -3 + 2.3 * sample_uniform(random));
         Task task{truth.shared_features(), 4, truth.start(), truth.homogeneous(), off};
-        const Counts counts = support::counts_of(truth, truth.shared_features(),
-                                                 std::vector{10, 100, 10000}[seed % 3], random);
+        const Counts counts =
+            support::counts_of(truth, truth.shared_features(), std::vector{10, 100, 10000}[seed % 3], random);
         const Knowledge knowledge = learn(task, counts, 0.1);
         const Objectives objectives =
             support::random_objectives(random, truth.shape(), 2 + sample_index(random, 2));
@@ -220,8 +219,8 @@ TEST(AtlasAttack, HoldsForTruthsOffTheMixtures) {
             const MixtureModel member = support::random_member(knowledge.mixture(), random, n % 3 == 2);
             const Atlas& atlas = attacked.atlas;
             const auto& cell = atlas.cells[at(sample_index(random, static_cast<Index>(atlas.cells.size())))];
-            attacked.promises.compare(moved_against(member, objectives, cell, atlas, off * (1 - 1e-9), random),
-                                      tally);
+            attacked.promises.compare(
+                moved_against(member, objectives, cell, atlas, off * (1 - 1e-9), random), tally);
         }
     }
     report(tally);
@@ -232,13 +231,14 @@ TEST(AtlasAttack, HoldsForRowsInBalls) {
     Comparisons tally;
     for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(support::runs(32, 640)); ++seed) {
         Stream random = support::test_stream(seed, 930);
-        const auto learned = std::make_shared<const LearnedRows>(
-            support::random_rows(random, tiny(seed, seed % 4 == 3), std::pow(10.0, -2 * sample_uniform(random))));
+        const auto learned = std::make_shared<const LearnedRows>(support::random_rows(
+            random, tiny(seed, seed % 4 == 3), std::pow(10.0, -2 * sample_uniform(random))));
         const Knowledge knowledge{learned, {}, 0};
         const Objectives objectives =
             support::random_objectives(random, learned->shape(), 2 + sample_index(random, 2));
         const Attacked attacked(knowledge, objectives,
-                                some_options(random, objectives.count(), learned->shape().horizon), random, 2);
+                                some_options(random, objectives.count(), learned->shape().horizon), random,
+                                2);
         for (int n = 0; n < 12; ++n)
             attacked.promises.compare(PlainTruth(support::member_of(*learned, random)), tally);
     }
@@ -254,12 +254,14 @@ TEST(AtlasAttack, HoldsForTheTruthOfLinearProblems) {
             random, {.homogeneous = seed % 3 == 0, .start_law = seed % 2 == 0, .one_hot = seed % 4 == 0});
         Counts counts(truth.task.linear, truth.task.horizon);
         CountSplittingDeployer(truth.model(), seed)
-            .deploy(Policy::uniform(truth.task.shape()), 0, std::vector{100, 10000, 1000000}[seed % 3], counts);
+            .deploy(Policy::uniform(truth.task.shape()), 0, std::vector{100, 10000, 1000000}[seed % 3],
+                    counts);
         const Knowledge knowledge = learn(truth.task, counts, 0.1);
         if (!knowledge.learned->contains(truth.model())) continue;
         ++inside;
         const Objectives objectives = support::random_objectives(random, truth.task.shape(), 3);
-        const Attacked attacked(knowledge, objectives, some_options(random, 3, truth.task.horizon), random, 2);
+        const Attacked attacked(knowledge, objectives, some_options(random, 3, truth.task.horizon), random,
+                                2);
         attacked.promises.compare(PlainTruth(truth.model()), tally);
     }
     report(tally);

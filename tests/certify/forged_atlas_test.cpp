@@ -87,10 +87,12 @@ TEST_F(ForgedAtlas, IsRefusedWhereABoundIsLowered) {
             refused("bound at a corner", [&](Atlas& atlas) { atlas.cells[c].bounds[j] *= 0.999999; });
         }
     refused("of a cell", [](Atlas& atlas) { atlas.cells[largest(atlas)].loss_bound *= 0.9999; });
-    refused("of a policy",
-            [](Atlas& atlas) { atlas.policies[at(atlas.cells[largest(atlas)].policy)].loss_bound *= 0.9999; });
+    refused("of a policy", [](Atlas& atlas) {
+        atlas.policies[at(atlas.cells[largest(atlas)].policy)].loss_bound *= 0.9999;
+    });
     refused("of the atlas", [](Atlas& atlas) { atlas.loss_bound *= 0.9999; });
-    refused("what is rounded", [](Atlas& atlas) { atlas.loss_bound = atlas.cells[largest(atlas)].loss_bound; });
+    refused("what is rounded",
+            [](Atlas& atlas) { atlas.loss_bound = atlas.cells[largest(atlas)].loss_bound; });
     refused("what no policy reaches", [](Atlas& atlas) { atlas.outer.back().optimal_upper -= 1e-6; });
     refused("upper value", [](Atlas& atlas) { atlas.policies[0].values[1].upper -= 1e-6; });
     refused("lower value", [](Atlas& atlas) { atlas.policies[0].values[1].lower += 1e-6; });
@@ -111,9 +113,8 @@ TEST_F(ForgedAtlas, IsRefusedWhereACellIsNotItsLeaf) {
     refused("a corner twice", [](Atlas& atlas) { atlas.cells[0].corners[0] = atlas.cells[0].corners[1]; });
     refused("a hole", [](Atlas& atlas) { atlas.tree.back().cell = AtlasNode::outside; });
     refused("a leaf twice", [](Atlas& atlas) { atlas.tree.back().cell = 0; });
-    refused("children exchanged", [](Atlas& atlas) {
-        std::swap(split_of(atlas).children[0], split_of(atlas).children[1]);
-    });
+    refused("children exchanged",
+            [](Atlas& atlas) { std::swap(split_of(atlas).children[0], split_of(atlas).children[1]); });
     refused("ends exchanged",
             [](Atlas& atlas) { std::swap(split_of(atlas).split[0], split_of(atlas).split[1]); });
     refused("another policy", [](Atlas& atlas) {

@@ -181,8 +181,7 @@ private:
         const AtlasAnswer answer = atlas_.at(weights);
         worse_ = std::max(worse_, answer.loss_bound - bound);
         promises_.push_back({std::move(weights),
-                             {{answer.policy, answer.loss_bound},
-                              {cell.policy, bound}},
+                             {{answer.policy, answer.loss_bound}, {cell.policy, bound}},
                              {{answer.policy, atlas_.policies[at(answer.policy)].loss_bound},
                               {cell.policy, cell.loss_bound},
                               {cell.policy, atlas_.loss_bound}}});

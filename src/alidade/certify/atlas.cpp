@@ -33,7 +33,8 @@ void require_room(const std::vector<double>& at_least, const std::vector<double>
         for (const double bound : *bounds)
             expects(bound >= 0 && bound <= 1, "a bound of a weight is {}; must be from 0 to 1", bound);
     }
-    constexpr double least_room = 1e-6;
+    // As the shortest edge; and with so much of it, what corners are rounded by is nothing.
+    constexpr double least_room = 1e-4;
     double least = 0, most = 0;
     for (std::size_t i = 0; i < at(objectives); ++i) {
         const double from = at_least.empty() ? 0 : at_least[i], to = at_most.empty() ? 1 : at_most[i];

@@ -6,6 +6,7 @@
 #include "../theory/radii.hpp"
 #include "alidade/certify/atlas.hpp"
 #include "alidade/error.hpp"
+#include "weight_cells.hpp"
 
 namespace alidade {
 
@@ -114,8 +115,10 @@ std::vector<double> normalised_weights(const Atlas& atlas, std::span<const doubl
 bool beyond(const Atlas& atlas, const std::vector<Index>& corners) {
     for (std::size_t i = 0; i < at(atlas.objectives); ++i) {
         const auto weight = [&](Index corner) { return atlas.corners[at(corner)][i]; };
-        if (std::ranges::all_of(corners, [&](Index corner) { return weight(corner) <= atlas.at_least[i]; }) ||
-            std::ranges::all_of(corners, [&](Index corner) { return weight(corner) >= atlas.at_most[i]; }))
+        const double least = atlas.at_least[i] + detail::plane_tolerance,
+                     most = atlas.at_most[i] - detail::plane_tolerance;
+        if (std::ranges::all_of(corners, [&](Index corner) { return weight(corner) <= least; }) ||
+            std::ranges::all_of(corners, [&](Index corner) { return weight(corner) >= most; }))
             return true;
     }
     return false;
