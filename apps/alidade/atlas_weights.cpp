@@ -1,0 +1,290 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "atlas_picture_parts.hpp"
+#include "numbers.hpp"
+#include "weight_face.hpp"
+
+namespace alidade::app {
+namespace {
+
+using Face = std::array<std::size_t, 3>;
+
+/// Returns where the text ends.
+double draw_sentences(SvgCanvas& canvas, const std::vector<std::string>& sentences, double y) {
+    for (const std::string& sentence : sentences) {
+        for (const std::string& line : in_lines(sentence, 108)) {
+            canvas.text({24, y}, line);
+            y += 16;
+        }
+        y += 5;
+    }
+    return y;
+}
+
+/// Where objectives have units of their own, what a weight of 1 weighs.
+std::string unit_sentence(const AtlasRecord& record) {
+    const bool rescaled = std::any_of(record.objectives.begin(), record.objectives.end(),
+                                      [](const AtlasObjective& o) { return !(o.scale == RewardScale{}); });
+    return rescaled ? "Weights are of the objectives after each was scaled to run from 0 to 1 a step." : "";
+}
+
+/// Paler to darker, with what it stands for.
+void draw_scale(SvgCanvas& canvas, const Point& place, const Atlas& atlas) {
+    const double step = 14;
+    for (int level = 0; level < FaceMap::levels; ++level)
+        canvas.rectangle(
+            {place.x + step * level, place.y, step, 12},
+            fmt::format(R"(fill="{}")", css(shaded({128, 128, 128}, level / (FaceMap::levels - 1.0)))));
+    canvas.text({place.x - 6, place.y + 10}, "may lose 0", R"(text-anchor="end")");
+    canvas.text({place.x + step * FaceMap::levels + 6, place.y + 10},
+                fmt::format("at most {}, in every colour", upper_bound(atlas.loss_bound)));
+}
+
+void draw_plan_numbers(SvgCanvas& canvas, const FaceMap& map, std::size_t plans, const Frame& within) {
+    LabelSpace space(within);
+    for (std::size_t plan = 0; plan < plans; ++plan) {
+        const FaceMap::Room room = map.room_of(static_cast<Index>(plan));
+        const std::string number = std::to_string(plan + 1);
+        const double size = room.area > 2500 ? 15 : room.area > 500 ? 12 : 9;
+        const Frame frame = label_frame(room.centre, number.size(), size);
+        if (room.area < 1.1 * frame.width * frame.height || !space.free(frame)) continue;
+        space.occupy(frame);
+        canvas.text(
+            {room.centre.x, room.centre.y + 0.36 * size}, number,
+            fmt::format(R"(class="plan on-colour" style="font-size:{}px" text-anchor="middle")", size));
+    }
+}
+
+/// A corner's objective, and that all weight is on it there.
+void label_corners(SvgCanvas& canvas, const AtlasRecord& record, const Face& face,
+                   const std::array<Point, 3>& places) {
+    const double side = places[1].x - places[0].x;
+    const auto columns = static_cast<std::size_t>(std::max(8.0, side / 14));
+    const auto name = [&](std::size_t i) {
+        const AtlasObjective& objective = record.objectives[face.at(i)];
+        return fmt::format("{} {}", objective.sense == Sense::minimise ? "little" : "only",
+                           shortened(objective.name, columns));
+    };
+    canvas.text({places[0].x, places[0].y + 17}, name(0), R"(class="label" text-anchor="start")");
+    canvas.text({places[1].x, places[1].y + 17}, name(1), R"(class="label" text-anchor="end")");
+    canvas.text({places[2].x, places[2].y - 8}, name(2), R"(class="label" text-anchor="middle")");
+}
+
+void draw_face(SvgCanvas& canvas, const AtlasRecord& record, const Face& face, const Frame& frame,
+               const std::vector<Colour>& colours) {
+    const std::array<Point, 3> places{
+        {{frame.x, frame.bottom()}, {frame.right(), frame.bottom()}, {frame.x + frame.width / 2, frame.y}}};
+    canvas.open_group(fmt::format(R"(class="face" data-objectives="{} {} {}")", face[0], face[1], face[2]));
+    canvas.polygon(places, R"(class="unasked")");
+    const FaceMap map(record.atlas, face, places);
+    const std::vector<FaceTriangle>& triangles = map.triangles();
+    for (std::size_t i = 0; i < triangles.size();) {
+        std::string data;
+        const Index policy = triangles[i].policy;
+        const int level = triangles[i].level;
+        for (; i < triangles.size() && triangles[i].policy == policy && triangles[i].level == level; ++i) {
+            const auto& [a, b, c] = triangles[i].places;
+            data += fmt::format("M{} {}L{} {}L{} {}z", coordinate(a.x), coordinate(a.y), coordinate(b.x),
+                                coordinate(b.y), coordinate(c.x), coordinate(c.y));
+        }
+        // The stroke closes the seams between cells that viewers leave.
+        const std::string colour = css(shaded(colours[at(policy)], level / (FaceMap::levels - 1.0)));
+        canvas.path(data, fmt::format(R"(data-plan="{0}" fill="{1}" stroke="{1}" stroke-width=".4")",
+                                      policy + 1, colour));
+    }
+    canvas.path(map.borders(), R"(class="border")");
+    canvas.polygon(places, R"(class="border frame")");
+    draw_plan_numbers(canvas, map, record.atlas.policies.size(), frame);
+    label_corners(canvas, record, face, places);
+    canvas.close_group();
+}
+
+/// All faces of three objectives, those of which the data leave most open first; at most `most`.
+std::vector<Face> faces_of(const Atlas& atlas, std::size_t most) {
+    std::vector<std::pair<double, Face>> all;
+    const std::size_t count = at(atlas.objectives);
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = i + 1; j < count; ++j)
+            for (std::size_t k = j + 1; k < count; ++k) {
+                const double floor = face_floor(atlas, {i, j, k});
+                if (floor >= 0) all.push_back({floor, {i, j, k}});
+            }
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Face> faces;
+    for (std::size_t i = 0; i < std::min(most, all.size()); ++i) faces.push_back(all[i].second);
+    return faces;
+}
+
+std::string others_sentence(const AtlasRecord& record, const Face& face) {
+    std::string names;
+    for (std::size_t i = 0; i < record.objectives.size(); ++i)
+        if (std::find(face.begin(), face.end(), i) == face.end())
+            names += (names.empty() ? "" : ", ") + shortened(record.objectives[i].name, 18);
+    return fmt::format("weight of {}: 0", names);
+}
+
+std::string several_faces(const AtlasRecord& record, SvgCanvas& canvas, const std::vector<Colour>& colours,
+                          double& bottom) {
+    const std::vector<Face> faces = faces_of(record.atlas, 4);
+    const double width = picture_width / 2, height = 330;
+    for (std::size_t i = 0; i < faces.size(); ++i) {
+        const double x = width * static_cast<double>(i % 2), y = 40 + height * static_cast<double>(i / 2);
+        const std::string others = others_sentence(record, faces[i]);
+        canvas.text({x + width / 2, y + 14}, shortened(others, 52), R"(class="soft" text-anchor="middle")");
+        draw_face(canvas, record, faces[i], {x + 30, y + 40, width - 60, 0.866 * (width - 60)}, colours);
+        bottom = y + height;
+    }
+    const std::size_t count = record.objectives.size(), all = count * (count - 1) * (count - 2) / 6;
+    if (faces.empty())
+        return "All weights asked for are on more than three objectives at once: no triangle shows them.";
+    return faces.size() < all
+               ? fmt::format("Of {} choices of three objectives, the {} at which the data leave most open.",
+                             all, faces.size())
+               : "";
+}
+
+std::string triangle_pictures(const AtlasRecord& record) {
+    SvgCanvas canvas;
+    const std::vector<Colour> colours = plan_colours(record.atlas);
+    canvas.text({16, 26}, "Which plan for which weighting", R"(class="heading")");
+    double bottom = 560;
+    std::string chosen;
+    if (record.objectives.size() == 3)
+        draw_face(canvas, record, {0, 1, 2}, {80, 62, 560, 485}, colours);
+    else
+        chosen = several_faces(record, canvas, colours, bottom);
+    bottom += 24;
+    draw_scale(canvas, {110, bottom}, record.atlas);
+    std::vector<std::string> sentences{
+        "Every point is a weighting: at a corner all weight is on that objective, in the middle all three "
+        "count the same. "
+        "The number is the plan for it; a colour may come twice, but not side by side."};
+    for (const std::string& further : {chosen, unit_sentence(record), promise_of(record.atlas)})
+        if (!further.empty()) sentences.push_back(further);
+    const double end = draw_sentences(canvas, sentences, bottom + 36);
+    return canvas.document(
+        picture_width, end, fmt::format("Plans for the weightings of {}", names_of(record)),
+        fmt::format("A triangle of weightings, divided among {} plans; darker where a plan may lose more. {}",
+                    record.atlas.policies.size(), promise_of(record.atlas)));
+}
+
+/// A cell of two objectives: the weight of the first at its ends, and the bounds there.
+struct Stretch {
+    double from = 0, to = 0, bound_from = 0, bound_to = 0;
+    Index policy = 0;
+};
+
+std::vector<Stretch> stretches_of(const Atlas& atlas) {
+    std::vector<Stretch> stretches;
+    for (const AtlasCell& cell : atlas.cells) {
+        Stretch stretch{atlas.corners[at(cell.corners[0])][0], atlas.corners[at(cell.corners[1])][0],
+                        cell.bounds[0], cell.bounds[1], cell.policy};
+        if (stretch.from > stretch.to) {
+            std::swap(stretch.from, stretch.to);
+            std::swap(stretch.bound_from, stretch.bound_to);
+        }
+        stretches.push_back(stretch);
+    }
+    std::sort(stretches.begin(), stretches.end(),
+              [](const Stretch& a, const Stretch& b) { return a.from < b.from; });
+    return stretches;
+}
+
+/// The plan's number below the stretches that it has side by side.
+void draw_band(SvgCanvas& canvas, const std::vector<Stretch>& stretches, const Frame& band,
+               const std::vector<Colour>& colours) {
+    LabelSpace space(band);
+    for (std::size_t i = 0; i < stretches.size();) {
+        const Index policy = stretches[i].policy;
+        const double from = stretches[i].from;
+        double to = from;
+        for (; i < stretches.size() && stretches[i].policy == policy; ++i) to = stretches[i].to;
+        const Frame frame{band.x + band.width * from, band.y, band.width * (to - from), band.height};
+        canvas.rectangle(frame, fmt::format(R"(fill="{}")", css(shaded(colours[at(policy)], 0.3))),
+                         fmt::format("plan {}: weights {:.4g} to {:.4g}", policy + 1, from, to));
+        canvas.line({frame.right(), frame.y}, {frame.right(), frame.bottom()},
+                    R"(class="ground" stroke="#fff")");
+        const std::string number = std::to_string(policy + 1);
+        const Frame label =
+            label_frame({frame.x + frame.width / 2, frame.y + frame.height / 2}, number.size(), 11);
+        if (label.width > frame.width || !space.free(label)) continue;
+        space.occupy(label);
+        canvas.text({frame.x + frame.width / 2, label.y + 10}, number,
+                    R"(class="plan on-colour" text-anchor="middle")");
+    }
+}
+
+std::string strip_picture(const AtlasRecord& record) {
+    SvgCanvas canvas;
+    const Atlas& atlas = record.atlas;
+    const std::vector<Colour> colours = plan_colours(atlas);
+    const Frame plot{70, 52, 620, 250}, band{plot.x, plot.bottom() + 6, plot.width, 22};
+    double most = 1.12 * std::max(atlas.loss_bound, atlas.asked);
+    if (!(most > 0)) most = 1;
+    const auto place = [&](double weight, double bound) {
+        return Point{plot.x + plot.width * weight, plot.bottom() - plot.height * bound / most};
+    };
+    canvas.text({16, 26}, "Which plan for which weighting, and what it may lose", R"(class="heading")");
+    canvas.rectangle({plot.x, plot.y, plot.width, plot.height}, R"(class="unasked")");
+    for (const Tick& tick : round_numbers(0, most, 6)) {
+        const double y = place(0, tick.value).y;
+        canvas.line({plot.x, y}, {plot.right(), y}, R"(class="grid")");
+        canvas.text({plot.x - 6, y + 4}, tick.text, R"(class="soft small" text-anchor="end")");
+    }
+    const std::vector<Stretch> stretches = stretches_of(atlas);
+    for (const Stretch& s : stretches) {
+        const std::vector<Point> whole{place(s.from, 0), place(s.from, most), place(s.to, most),
+                                       place(s.to, 0)};
+        canvas.polygon(whole, R"(class="ground")");
+        const std::vector<Point> area{place(s.from, 0), place(s.from, s.bound_from), place(s.to, s.bound_to),
+                                      place(s.to, 0)};
+        canvas.polygon(area, fmt::format(R"(fill="{}" data-plan="{}")",
+                                         css(shaded(colours[at(s.policy)], 0.3)), s.policy + 1));
+        const std::vector<Point> top{area[1], area[2]};
+        canvas.polyline(top, R"(class="truth" style="stroke-dasharray:none")");
+    }
+    canvas.rectangle(plot, R"(class="axis")");
+    if (atlas.asked > 0) {
+        const double y = place(0, atlas.asked).y;
+        canvas.line({plot.x, y}, {plot.right(), y}, R"(class="asked")");
+        canvas.text({plot.right() - 6, y - 5}, fmt::format("asked for: {:.4g}", atlas.asked),
+                    R"(text-anchor="end")");
+    }
+    draw_band(canvas, stretches, band, colours);
+    for (const Tick& tick : round_numbers(0, 1, 5))
+        canvas.text({place(tick.value, 0).x, band.bottom() + 15}, tick.text,
+                    R"(class="soft small" text-anchor="middle")");
+    canvas.text({plot.x - 6, band.y + 15}, "plan", R"(class="soft" text-anchor="end")");
+    const std::string first = shortened(record.objectives[0].name, 30),
+                      second = shortened(record.objectives[1].name, 30);
+    canvas.text({plot.x, band.bottom() + 34}, "← only " + second, R"(class="label")");
+    canvas.text({plot.right(), band.bottom() + 34}, "only " + first + " →",
+                R"(class="label" text-anchor="end")");
+    canvas.text({plot.x + plot.width / 2, band.bottom() + 50},
+                fmt::format("weight of {}; the rest is on {}", first, second),
+                R"(class="label" text-anchor="middle")");
+    const Point side{22, plot.y + plot.height / 2};
+    canvas.text(side, "loss is at most",
+                fmt::format(R"svg(class="label" text-anchor="middle" transform="rotate(-90 {} {})")svg",
+                            coordinate(side.x), coordinate(side.y)));
+    std::vector<std::string> sentences;
+    for (const std::string& sentence : {unit_sentence(record), promise_of(atlas)})
+        if (!sentence.empty()) sentences.push_back(sentence);
+    const double end = draw_sentences(canvas, sentences, band.bottom() + 80);
+    return canvas.document(
+        picture_width, end, fmt::format("Plans for the weightings of {}", names_of(record)),
+        fmt::format("The bound of the loss over the weight of {}, with the plan for it. {}", first,
+                    promise_of(atlas)));
+}
+
+}  // namespace
+
+std::string weights_picture(const AtlasRecord& record) {
+    return record.objectives.size() == 2 ? strip_picture(record) : triangle_pictures(record);
+}
+
+}  // namespace alidade::app
