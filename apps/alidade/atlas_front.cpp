@@ -100,9 +100,12 @@ std::string tooltip_of(const AtlasRecord& record, std::size_t plan) {
     return text;
 }
 
-std::string axis_title(const AtlasObjective& objective, std::size_t columns) {
-    const bool less = objective.sense == Sense::minimise;
-    return fmt::format("{} ({} is better →)", shortened(objective.name, columns), less ? "less" : "more");
+/// `width` pixels are there for it.
+std::string axis_title(const AtlasObjective& objective, double width) {
+    const std::string better = fmt::format("({}{} →)", objective.sense == Sense::minimise ? "less" : "more",
+                                           width > 250 ? " is better" : "");
+    const auto columns = static_cast<std::size_t>(width / 7.5);
+    return shortened(objective.name, std::max<std::size_t>(8, columns - 10)) + " " + better;
 }
 
 void draw_axes(SvgCanvas& canvas, const AtlasRecord& record, const FrontPanel& panel) {
@@ -121,11 +124,10 @@ void draw_axes(SvgCanvas& canvas, const AtlasRecord& record, const FrontPanel& p
         canvas.text({plot.x - 5, y + 4}, tick.text, R"(class="soft small" text-anchor="end")");
     }
     canvas.rectangle(plot, R"(class="axis")");
-    const auto columns = static_cast<std::size_t>(std::max(8.0, plot.width / 7 - 19));
-    canvas.text({plot.x + plot.width / 2, plot.bottom() + 31}, axis_title(across, columns),
+    canvas.text({plot.x + plot.width / 2, plot.bottom() + 31}, axis_title(across, plot.width),
                 R"(class="label" text-anchor="middle")");
     const Point side{plot.x - 38, plot.y + plot.height / 2};
-    canvas.text(side, axis_title(up, columns),
+    canvas.text(side, axis_title(up, plot.height),
                 fmt::format(R"svg(class="label" text-anchor="middle" transform="rotate(-90 {} {})")svg",
                             coordinate(side.x), coordinate(side.y)));
 }
@@ -191,10 +193,11 @@ std::size_t draw_panel(SvgCanvas& canvas, const AtlasRecord& record, const std::
     canvas.polygon(inner, R"(class="ground")");
     canvas.polygon(inner, R"(class="guaranteed")");
     draw_axes(canvas, record, panel);
-    if (truth)
-        canvas.polyline(panel.places(true_front(*truth, record.objectives[panel.across].reward,
-                                                record.objectives[panel.up].reward)),
-                        R"(class="truth")");
+    if (truth) {
+        const std::vector<Values> front =
+            true_front(*truth, record.objectives[panel.across].reward, record.objectives[panel.up].reward);
+        canvas.polyline(panel.places(from_corner(front, low)), R"(class="truth")");
+    }
     const std::size_t left_out = draw_plans(canvas, record, panel, colours);
     canvas.close_group();
     return left_out;
@@ -231,16 +234,17 @@ std::vector<LegendEntry> legend_of(const AtlasRecord& record, bool truth, bool l
         {"open", "not excluded: whether some policy gets here is not known yet"},
         {"excluded", "excluded: no policy at all gets here"},
         {"plan",
-         fmt::format("plan {}: its true value lies in this box; the point is its value in the learned model",
-                     std::min<std::size_t>(3, record.atlas.policies.size()))}};
+         "plan 1, and so on: its true value lies in this box (often no larger than the point, its value in "
+         "the "
+         "learned model)"}};
     if (truth) entries.push_back({"truth", "the true front, known because the system is simulated"});
     if (left_out)
         entries.push_back({"", "Some numbers of plans found no room; point at a box to read its number."});
     if (record.objectives.size() > 2)
-        entries.push_back(
-            {"",
-             "One panel for each pair. Plans inside the green are good at what a panel does not "
-             "show."});
+        entries.push_back({"",
+                           "One panel for each pair; better is to the right and up. Plans inside the green "
+                           "are good at what the "
+                           "panel does not show."});
     entries.push_back({"", promise_of(record.atlas)});
     return entries;
 }
@@ -289,8 +293,7 @@ std::string front_picture(const AtlasRecord& record, const std::optional<Mixture
     const bool beside = record.objectives.size() == 3;
     const Frame room = beside ? Frame{picture_width / 2 + 24, last.plot.y + 4, picture_width / 2 - 40, 0}
                               : Frame{24, bottom + 4, picture_width - 48, 0};
-    const double end =
-        draw_legend(canvas, entries, room, colours[std::min<std::size_t>(2, colours.size() - 1)]);
+    const double end = draw_legend(canvas, entries, room, colours.front());
     const std::string names = names_of(record);
     return canvas.document(
         picture_width, std::max(bottom, end + 8), fmt::format("Front of {}", names),

@@ -13,14 +13,15 @@
 namespace alidade::app {
 namespace {
 
-// Okabe and Ito's colours without black: those who see no red or no green tell them apart.
-constexpr std::array<Colour, 7> palette{{{86, 180, 233},
+// Okabe and Ito's colours, which those who see no red or no green tell apart, with grey in place of black,
+// and without light blue, which is blue in a paler shade.
+constexpr std::array<Colour, 7> palette{{{0, 114, 178},
                                          {230, 159, 0},
                                          {0, 158, 115},
                                          {204, 121, 167},
                                          {240, 228, 66},
-                                         {0, 114, 178},
-                                         {213, 94, 0}}};
+                                         {213, 94, 0},
+                                         {120, 120, 120}}};
 
 /// For each plan, those whose cells have a corner in common with one of its own.
 std::vector<std::set<Index>> neighbours_of(const Atlas& atlas) {
@@ -56,7 +57,7 @@ std::vector<Colour> plan_colours(const Atlas& atlas) {
 }
 
 Colour shaded(const Colour& colour, double darkness) {
-    const double white = 0.65 * (1 - darkness), black = 0.35 * darkness;
+    const double white = 0.75 * (1 - darkness), black = 0.12 * darkness;
     const auto mixed = [&](double part) { return (1 - white - black) * part + 255 * white; };
     return {mixed(colour.red), mixed(colour.green), mixed(colour.blue)};
 }
@@ -74,11 +75,16 @@ std::vector<Tick> round_numbers(double lower, double upper, int count) {
     if (!(rough > 1e-12 * largest) || !std::isfinite(largest)) return {{lower, fmt::format("{:.4g}", lower)}};
     const double power = std::pow(10, std::floor(std::log10(rough)));
     const double step = power * (rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
+    const double finest = std::floor(std::log10(step) + 1e-9);
     std::vector<Tick> ticks;
     for (double i = std::ceil(lower / step - 1e-9); i * step <= upper + 1e-9 * step; ++i) {
-        const double value = i * step;
-        const int digits = i == 0 ? 1 : 2 + static_cast<int>(std::log10(std::abs(i)));
-        ticks.push_back({value, fmt::format("{:.{}g}", i == 0 ? 0.0 : value, digits)});
+        const double value = i == 0 ? 0.0 : i * step;
+        const bool plain = largest < 1e6 && finest >= -4;
+        const int digits = plain    ? std::max(0, static_cast<int>(-finest))
+                           : i == 0 ? 1
+                                    : 2 + static_cast<int>(std::log10(std::abs(i)));
+        ticks.push_back(
+            {value, plain ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.{}g}", value, digits)});
     }
     return ticks;
 }
@@ -92,20 +98,21 @@ std::string names_of(const AtlasRecord& record) {
     return names;
 }
 
+bool of_part(const Atlas& atlas) {
+    return std::any_of(atlas.at_least.begin(), atlas.at_least.end(), [](double w) { return w > 0; }) ||
+           std::any_of(atlas.at_most.begin(), atlas.at_most.end(), [](double w) { return w < 1; });
+}
+
 std::string promise_of(const Atlas& atlas) {
     if (atlas.vacuous())
         return fmt::format(
-            "The data say nothing yet: all that is certain of the loss is that it is at most {}, the most "
+            "The data say nothing yet: of the loss it is only certain that it is at most {}, which is all "
             "there is.",
             atlas.horizon);
-    const bool part =
-        std::any_of(atlas.at_least.begin(), atlas.at_least.end(), [](double w) { return w > 0; }) ||
-        std::any_of(atlas.at_most.begin(), atlas.at_most.end(), [](double w) { return w < 1; });
     return fmt::format(
-        "With probability {:.4g} all of this holds at once, and {}, its plan loses at most {} of {}.",
-        1 - atlas.failure_probability,
-        part ? "whatever the weighting within what was asked for"
-             : "whatever the weighting of the objectives",
+        "With probability {:.4g} all of this holds at once: whatever the weighting{}, the plan for it loses "
+        "at most {}, of {} that can be had in an episode.",
+        1 - atlas.failure_probability, of_part(atlas) ? " (of those asked for)" : "",
         upper_bound(atlas.loss_bound), atlas.horizon);
 }
 

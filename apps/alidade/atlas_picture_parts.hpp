@@ -35,6 +35,8 @@ std::vector<Tick> round_numbers(double lower, double upper, int count);
 
 /// "service-level, holding-cost and balanced", as pictures show names.
 std::string names_of(const AtlasRecord& record);
+/// Whether some weightings were not asked for.
+bool of_part(const Atlas& atlas);
 /// What the atlas promises, in one sentence or two.
 std::string promise_of(const Atlas& atlas);
 

@@ -32,6 +32,10 @@ std::string unit_sentence(const AtlasRecord& record) {
     return rescaled ? "Weights are of the objectives after each was scaled to run from 0 to 1 a step." : "";
 }
 
+std::string unasked_sentence(const AtlasRecord& record) {
+    return of_part(record.atlas) ? "Grey ground: weightings that were not asked for." : "";
+}
+
 /// Paler to darker, with what it stands for.
 void draw_scale(SvgCanvas& canvas, const Point& place, const Atlas& atlas) {
     const double step = 14;
@@ -39,24 +43,27 @@ void draw_scale(SvgCanvas& canvas, const Point& place, const Atlas& atlas) {
         canvas.rectangle(
             {place.x + step * level, place.y, step, 12},
             fmt::format(R"(fill="{}")", css(shaded({128, 128, 128}, level / (FaceMap::levels - 1.0)))));
-    canvas.text({place.x - 6, place.y + 10}, "may lose 0", R"(text-anchor="end")");
-    canvas.text({place.x + step * FaceMap::levels + 6, place.y + 10},
-                fmt::format("at most {}, in every colour", upper_bound(atlas.loss_bound)));
+    canvas.text({place.x - 6, place.y + 10}, "the plan loses at most 0", R"(text-anchor="end")");
+    canvas.text({place.x + step * FaceMap::levels + 6, place.y + 10}, upper_bound(atlas.loss_bound));
 }
 
-void draw_plan_numbers(SvgCanvas& canvas, const FaceMap& map, std::size_t plans, const Frame& within) {
-    LabelSpace space(within);
-    for (std::size_t plan = 0; plan < plans; ++plan) {
-        const FaceMap::Room room = map.room_of(static_cast<Index>(plan));
-        const std::string number = std::to_string(plan + 1);
-        const double size = room.area > 2500 ? 15 : room.area > 500 ? 12 : 9;
-        const Frame frame = label_frame(room.centre, number.size(), size);
-        if (room.area < 1.1 * frame.width * frame.height || !space.free(frame)) continue;
-        space.occupy(frame);
+/// The number of the plan in each region that has room for it.
+void draw_plan_numbers(SvgCanvas& canvas, const FaceMap& map) {
+    for (const FaceMap::Region& region : map.regions()) {
+        const std::string number = std::to_string(region.plan + 1);
+        const double size = region.clearance > 13 ? 15 : region.clearance > 8.5 ? 12 : 9.5;
+        const Frame frame = label_frame(region.centre, number.size(), size);
+        if (region.clearance < 0.4 * std::max(frame.width, frame.height)) continue;
         canvas.text(
-            {room.centre.x, room.centre.y + 0.36 * size}, number,
+            {region.centre.x, region.centre.y + 0.36 * size}, number,
             fmt::format(R"(class="plan on-colour" style="font-size:{}px" text-anchor="middle")", size));
     }
+}
+
+/// "only service-level", "only low cost": what counts at an end of the weights.
+std::string only(const AtlasObjective& objective, std::size_t columns) {
+    return fmt::format("only {}{}", objective.sense == Sense::minimise ? "low " : "",
+                       shortened(objective.name, columns));
 }
 
 /// A corner's objective, and that all weight is on it there.
@@ -64,11 +71,7 @@ void label_corners(SvgCanvas& canvas, const AtlasRecord& record, const Face& fac
                    const std::array<Point, 3>& places) {
     const double side = places[1].x - places[0].x;
     const auto columns = static_cast<std::size_t>(std::max(8.0, side / 14));
-    const auto name = [&](std::size_t i) {
-        const AtlasObjective& objective = record.objectives[face.at(i)];
-        return fmt::format("{} {}", objective.sense == Sense::minimise ? "little" : "only",
-                           shortened(objective.name, columns));
-    };
+    const auto name = [&](std::size_t i) { return only(record.objectives[face.at(i)], columns); };
     canvas.text({places[0].x, places[0].y + 17}, name(0), R"(class="label" text-anchor="start")");
     canvas.text({places[1].x, places[1].y + 17}, name(1), R"(class="label" text-anchor="end")");
     canvas.text({places[2].x, places[2].y - 8}, name(2), R"(class="label" text-anchor="middle")");
@@ -96,9 +99,13 @@ void draw_face(SvgCanvas& canvas, const AtlasRecord& record, const Face& face, c
         canvas.path(data, fmt::format(R"(data-plan="{0}" fill="{1}" stroke="{1}" stroke-width=".4")",
                                       policy + 1, colour));
     }
-    canvas.path(map.borders(), R"(class="border")");
+    std::string borders;
+    for (const auto& [from, to] : map.borders())
+        borders += fmt::format("M{} {}L{} {}", coordinate(from.x), coordinate(from.y), coordinate(to.x),
+                               coordinate(to.y));
+    canvas.path(borders, R"(class="border")");
     canvas.polygon(places, R"(class="border frame")");
-    draw_plan_numbers(canvas, map, record.atlas.policies.size(), frame);
+    draw_plan_numbers(canvas, map);
     label_corners(canvas, record, face, places);
     canvas.close_group();
 }
@@ -158,12 +165,16 @@ std::string triangle_pictures(const AtlasRecord& record) {
     else
         chosen = several_faces(record, canvas, colours, bottom);
     bottom += 24;
-    draw_scale(canvas, {110, bottom}, record.atlas);
+    draw_scale(canvas, {180, bottom}, record.atlas);
     std::vector<std::string> sentences{
         "Every point is a weighting: at a corner all weight is on that objective, in the middle all three "
         "count the same. "
-        "The number is the plan for it; a colour may come twice, but not side by side."};
-    for (const std::string& further : {chosen, unit_sentence(record), promise_of(record.atlas)})
+        "The number is the plan for it; darker: it may lose more. A colour may come again in another place."};
+    // Cells of many objectives meet a face in many ways.
+    if (record.objectives.size() > 4)
+        sentences.emplace_back("Where several plans are certified for one point, one of them is shown.");
+    for (const std::string& further :
+         {chosen, unasked_sentence(record), unit_sentence(record), promise_of(record.atlas)})
         if (!further.empty()) sentences.push_back(further);
     const double end = draw_sentences(canvas, sentences, bottom + 36);
     return canvas.document(
@@ -204,10 +215,9 @@ void draw_band(SvgCanvas& canvas, const std::vector<Stretch>& stretches, const F
         double to = from;
         for (; i < stretches.size() && stretches[i].policy == policy; ++i) to = stretches[i].to;
         const Frame frame{band.x + band.width * from, band.y, band.width * (to - from), band.height};
-        canvas.rectangle(frame, fmt::format(R"(fill="{}")", css(shaded(colours[at(policy)], 0.3))),
+        canvas.rectangle(frame, fmt::format(R"(fill="{}")", css(shaded(colours[at(policy)], 0.4))),
                          fmt::format("plan {}: weights {:.4g} to {:.4g}", policy + 1, from, to));
-        canvas.line({frame.right(), frame.y}, {frame.right(), frame.bottom()},
-                    R"(class="ground" stroke="#fff")");
+        canvas.line({frame.right(), frame.y}, {frame.right(), frame.bottom()}, R"(stroke="#fff")");
         const std::string number = std::to_string(policy + 1);
         const Frame label =
             label_frame({frame.x + frame.width / 2, frame.y + frame.height / 2}, number.size(), 11);
@@ -218,67 +228,91 @@ void draw_band(SvgCanvas& canvas, const std::vector<Stretch>& stretches, const F
     }
 }
 
+/// The weight of the first objective from left to right, the bound upwards.
+struct StripPlot {
+    Frame frame{70, 52, 620, 250};
+    double most = 1;  ///< the bound at the top
+
+    Point place(double weight, double bound) const {
+        return {frame.x + frame.width * weight, frame.bottom() - frame.height * bound / most};
+    }
+};
+
+void draw_bounds(SvgCanvas& canvas, const StripPlot& plot, const std::vector<Stretch>& stretches,
+                 const std::vector<Colour>& colours) {
+    for (const auto& [from, to] :
+         {std::pair(0.0, stretches.front().from), std::pair(stretches.back().to, 1.0)}) {
+        const Point corner = plot.place(from, plot.most);
+        if (to > from)
+            canvas.rectangle({corner.x, corner.y, plot.place(to, 0).x - corner.x, plot.frame.height},
+                             R"(class="unasked")");
+    }
+    std::vector<Point> curve;
+    for (const Stretch& s : stretches) {
+        const std::vector<Point> area{plot.place(s.from, 0), plot.place(s.from, s.bound_from),
+                                      plot.place(s.to, s.bound_to), plot.place(s.to, 0)};
+        const std::string colour = css(shaded(colours[at(s.policy)], 0.4));
+        canvas.polygon(area, fmt::format(R"(fill="{0}" stroke="{0}" stroke-width=".4" data-plan="{1}")",
+                                         colour, s.policy + 1));
+        curve.insert(curve.end(), {area[1], area[2]});
+    }
+    canvas.polyline(curve, R"(class="bound")");
+}
+
+void draw_strip_axes(SvgCanvas& canvas, const StripPlot& plot, const AtlasRecord& record, double below) {
+    const Frame& frame = plot.frame;
+    for (const Tick& tick : round_numbers(0, plot.most, 6)) {
+        const double y = plot.place(0, tick.value).y;
+        canvas.line({frame.x, y}, {frame.right(), y}, R"(class="grid")");
+        canvas.text({frame.x - 6, y + 4}, tick.text, R"(class="soft small" text-anchor="end")");
+    }
+    canvas.rectangle(frame, R"(class="axis")");
+    const double asked = record.atlas.asked;
+    if (asked > 0) {
+        const double y = plot.place(0, asked).y;
+        canvas.line({frame.x, y}, {frame.right(), y}, R"(class="asked")");
+        canvas.text({frame.right() - 6, y - 5}, fmt::format("asked for: {:.4g}", asked),
+                    R"(text-anchor="end")");
+    }
+    const Point side{20, frame.y + frame.height / 2};
+    canvas.text(side, "the plan loses at most",
+                fmt::format(R"svg(class="label" text-anchor="middle" transform="rotate(-90 {} {})")svg",
+                            coordinate(side.x), coordinate(side.y)));
+    canvas.text({frame.x - 6, below - 8}, "plan", R"(class="soft" text-anchor="end")");
+    for (const Tick& tick : round_numbers(0, 1, 5))
+        canvas.text({plot.place(tick.value, 0).x, below + 15}, tick.text,
+                    R"(class="soft small" text-anchor="middle")");
+    canvas.text({frame.x, below + 34}, "← " + only(record.objectives[1], 30), R"(class="label")");
+    canvas.text({frame.right(), below + 34}, only(record.objectives[0], 30) + " →",
+                R"(class="label" text-anchor="end")");
+    canvas.text({frame.x + frame.width / 2, below + 52},
+                fmt::format("weight of {}; the rest is on {}", shortened(record.objectives[0].name, 30),
+                            shortened(record.objectives[1].name, 30)),
+                R"(class="label" text-anchor="middle")");
+}
+
 std::string strip_picture(const AtlasRecord& record) {
     SvgCanvas canvas;
     const Atlas& atlas = record.atlas;
     const std::vector<Colour> colours = plan_colours(atlas);
-    const Frame plot{70, 52, 620, 250}, band{plot.x, plot.bottom() + 6, plot.width, 22};
-    double most = 1.12 * std::max(atlas.loss_bound, atlas.asked);
-    if (!(most > 0)) most = 1;
-    const auto place = [&](double weight, double bound) {
-        return Point{plot.x + plot.width * weight, plot.bottom() - plot.height * bound / most};
-    };
+    StripPlot plot;
+    plot.most = 1.12 * std::max(atlas.loss_bound, atlas.asked);
+    if (!(plot.most > 0)) plot.most = 1;
+    const Frame band{plot.frame.x, plot.frame.bottom() + 6, plot.frame.width, 22};
     canvas.text({16, 26}, "Which plan for which weighting, and what it may lose", R"(class="heading")");
-    canvas.rectangle({plot.x, plot.y, plot.width, plot.height}, R"(class="unasked")");
-    for (const Tick& tick : round_numbers(0, most, 6)) {
-        const double y = place(0, tick.value).y;
-        canvas.line({plot.x, y}, {plot.right(), y}, R"(class="grid")");
-        canvas.text({plot.x - 6, y + 4}, tick.text, R"(class="soft small" text-anchor="end")");
-    }
     const std::vector<Stretch> stretches = stretches_of(atlas);
-    for (const Stretch& s : stretches) {
-        const std::vector<Point> whole{place(s.from, 0), place(s.from, most), place(s.to, most),
-                                       place(s.to, 0)};
-        canvas.polygon(whole, R"(class="ground")");
-        const std::vector<Point> area{place(s.from, 0), place(s.from, s.bound_from), place(s.to, s.bound_to),
-                                      place(s.to, 0)};
-        canvas.polygon(area, fmt::format(R"(fill="{}" data-plan="{}")",
-                                         css(shaded(colours[at(s.policy)], 0.3)), s.policy + 1));
-        const std::vector<Point> top{area[1], area[2]};
-        canvas.polyline(top, R"(class="truth" style="stroke-dasharray:none")");
-    }
-    canvas.rectangle(plot, R"(class="axis")");
-    if (atlas.asked > 0) {
-        const double y = place(0, atlas.asked).y;
-        canvas.line({plot.x, y}, {plot.right(), y}, R"(class="asked")");
-        canvas.text({plot.right() - 6, y - 5}, fmt::format("asked for: {:.4g}", atlas.asked),
-                    R"(text-anchor="end")");
-    }
+    draw_bounds(canvas, plot, stretches, colours);
+    draw_strip_axes(canvas, plot, record, band.bottom());
     draw_band(canvas, stretches, band, colours);
-    for (const Tick& tick : round_numbers(0, 1, 5))
-        canvas.text({place(tick.value, 0).x, band.bottom() + 15}, tick.text,
-                    R"(class="soft small" text-anchor="middle")");
-    canvas.text({plot.x - 6, band.y + 15}, "plan", R"(class="soft" text-anchor="end")");
-    const std::string first = shortened(record.objectives[0].name, 30),
-                      second = shortened(record.objectives[1].name, 30);
-    canvas.text({plot.x, band.bottom() + 34}, "← only " + second, R"(class="label")");
-    canvas.text({plot.right(), band.bottom() + 34}, "only " + first + " →",
-                R"(class="label" text-anchor="end")");
-    canvas.text({plot.x + plot.width / 2, band.bottom() + 50},
-                fmt::format("weight of {}; the rest is on {}", first, second),
-                R"(class="label" text-anchor="middle")");
-    const Point side{22, plot.y + plot.height / 2};
-    canvas.text(side, "loss is at most",
-                fmt::format(R"svg(class="label" text-anchor="middle" transform="rotate(-90 {} {})")svg",
-                            coordinate(side.x), coordinate(side.y)));
-    std::vector<std::string> sentences;
-    for (const std::string& sentence : {unit_sentence(record), promise_of(atlas)})
-        if (!sentence.empty()) sentences.push_back(sentence);
-    const double end = draw_sentences(canvas, sentences, band.bottom() + 80);
+    std::vector<std::string> sentences{
+        "At 0 the plan is proved best. Towards weightings where the next plan takes over, it may lose more."};
+    for (const std::string& further : {unasked_sentence(record), unit_sentence(record), promise_of(atlas)})
+        if (!further.empty()) sentences.push_back(further);
+    const double end = draw_sentences(canvas, sentences, band.bottom() + 82);
     return canvas.document(
         picture_width, end, fmt::format("Plans for the weightings of {}", names_of(record)),
-        fmt::format("The bound of the loss over the weight of {}, with the plan for it. {}", first,
-                    promise_of(atlas)));
+        fmt::format("What the plan may lose, over the weight of {}, and the number of the plan. {}",
+                    shortened(record.objectives[0].name, 30), promise_of(atlas)));
 }
 
 }  // namespace

@@ -57,4 +57,21 @@ std::vector<Values> guaranteed(const std::vector<Values>& points, const Values& 
     return hull;
 }
 
+std::vector<Values> from_corner(const std::vector<Values>& line, const Values& low) {
+    std::vector<Values> kept;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const auto within = [&](const Values& v) { return v.across >= low.across && v.up >= low.up; };
+        if (i > 0 && within(line[i - 1]) != within(line[i])) {
+            const Values &in = within(line[i]) ? line[i] : line[i - 1],
+                         &out = within(line[i]) ? line[i - 1] : line[i];
+            double t = 1;
+            if (out.across < low.across) t = std::min(t, (in.across - low.across) / (in.across - out.across));
+            if (out.up < low.up) t = std::min(t, (in.up - low.up) / (in.up - out.up));
+            kept.push_back({in.across + t * (out.across - in.across), in.up + t * (out.up - in.up)});
+        }
+        if (within(line[i])) kept.push_back(line[i]);
+    }
+    return kept;
+}
+
 }  // namespace alidade::app

@@ -23,4 +23,7 @@ std::vector<Values> not_excluded(const std::vector<HalfPlane>& half_planes, cons
 /// convex polygon. [docs/algorithms/atlas.md, Theorem 5]
 std::vector<Values> guaranteed(const std::vector<Values>& points, const Values& low);
 
+/// What of a line that falls from left to right has no value below `low`.
+std::vector<Values> from_corner(const std::vector<Values>& line, const Values& low);
+
 }  // namespace alidade::app

@@ -1,9 +1,10 @@
 #include "weight_face.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
 #include <set>
 
 namespace alidade::app {
@@ -30,6 +31,13 @@ Point centre_of(const FaceTriangle& triangle) {
     return {(a.x + b.x + c.x) / 3, (a.y + b.y + c.y) / 3};
 }
 
+bool inside(const FaceTriangle& triangle, const Point& place) {
+    const auto& [a, b, c] = triangle.places;
+    const double one = signed_area(a, b, place), two = signed_area(b, c, place),
+                 three = signed_area(c, a, place);
+    return (one >= 0 && two >= 0 && three >= 0) || (one <= 0 && two <= 0 && three <= 0);
+}
+
 int level_of(double bound, double most) {
     if (!(most > 0)) return 0;
     return std::clamp(static_cast<int>(std::ceil(bound / most * FaceMap::levels)) - 1, 0,
@@ -40,7 +48,7 @@ int level_of(double bound, double most) {
 
 FaceMap::FaceMap(const Atlas& atlas, const std::array<std::size_t, 3>& objectives,
                  const std::array<Point, 3>& places)
-    : places_(places), near_(static_cast<std::size_t>(buckets) * buckets) {
+    : places_(places), near_(static_cast<std::size_t>(squares) * squares) {
     for (const std::vector<double>& weights : atlas.corners) {
         Point place;
         for (std::size_t i = 0; i < 3; ++i) {
@@ -49,6 +57,12 @@ FaceMap::FaceMap(const Atlas& atlas, const std::array<std::size_t, 3>& objective
         }
         corner_places_.push_back(place);
     }
+    take_cells(atlas, objectives);
+    sort_into_squares();
+    draw_borders();
+}
+
+void FaceMap::take_cells(const Atlas& atlas, const std::array<std::size_t, 3>& objectives) {
     std::set<Index> used;
     for (const AtlasCell& cell : atlas.cells) {
         FaceTriangle triangle{.policy = cell.policy};
@@ -69,37 +83,38 @@ FaceMap::FaceMap(const Atlas& atlas, const std::array<std::size_t, 3>& objective
     std::stable_sort(triangles_.begin(), triangles_.end(), [](const FaceTriangle& a, const FaceTriangle& b) {
         return a.level != b.level ? a.level > b.level : a.policy < b.policy;
     });
+}
+
+std::size_t FaceMap::square_of(const Point& place) const {
+    const double size = places_[1].x - places_[0].x;
+    const auto along = [&](double distance) {
+        return static_cast<std::size_t>(std::clamp(distance / size * squares, 0.0, squares - 1.0));
+    };
+    return along(place.y - places_[2].y) * squares + along(place.x - places_[0].x);
+}
+
+void FaceMap::sort_into_squares() {
     for (std::size_t i = 0; i < triangles_.size(); ++i) {
-        const auto [left, right] =
-            std::minmax({triangles_[i].places[0].x, triangles_[i].places[1].x, triangles_[i].places[2].x});
-        const auto [top, bottom] =
-            std::minmax({triangles_[i].places[0].y, triangles_[i].places[1].y, triangles_[i].places[2].y});
-        const double size = places_[1].x - places_[0].x;
-        for (int row = bucket(top, places_[2].y, size); row <= bucket(bottom, places_[2].y, size); ++row)
-            for (int column = bucket(left, places_[0].x, size); column <= bucket(right, places_[0].x, size);
-                 ++column)
-                near_[static_cast<std::size_t>(row * buckets + column)].push_back(i);
+        const auto& [a, b, c] = triangles_[i].places;
+        const std::size_t first = square_of({std::min({a.x, b.x, c.x}), std::min({a.y, b.y, c.y})}),
+                          last = square_of({std::max({a.x, b.x, c.x}), std::max({a.y, b.y, c.y})});
+        for (std::size_t row = first / squares; row <= last / squares; ++row)
+            for (std::size_t column = first % squares; column <= last % squares; ++column)
+                near_[row * squares + column].push_back(i);
     }
 }
 
-int FaceMap::bucket(double value, double least, double size) const {
-    return std::clamp(static_cast<int>((value - least) / size * buckets), 0, buckets - 1);
-}
-
-bool FaceMap::inside(const FaceTriangle& triangle, const Point& place) const {
-    const auto& [a, b, c] = triangle.places;
-    const double one = signed_area(a, b, place), two = signed_area(b, c, place),
-                 three = signed_area(c, a, place);
-    return (one >= 0 && two >= 0 && three >= 0) || (one <= 0 && two <= 0 && three <= 0);
+/// The one that is drawn there; as many as there are: none.
+std::size_t FaceMap::triangle_at(const Point& place) const {
+    const std::vector<std::size_t>& candidates = near_[square_of(place)];
+    for (auto i = candidates.rbegin(); i != candidates.rend(); ++i)
+        if (inside(triangles_[*i], place)) return *i;
+    return triangles_.size();
 }
 
 Index FaceMap::plan_at(const Point& place) const {
-    const double size = places_[1].x - places_[0].x;
-    const auto& candidates = near_[static_cast<std::size_t>(bucket(place.y, places_[2].y, size) * buckets +
-                                                            bucket(place.x, places_[0].x, size))];
-    for (auto i = candidates.rbegin(); i != candidates.rend(); ++i)
-        if (inside(triangles_[*i], place)) return triangles_[*i].policy;
-    return -1;
+    const std::size_t found = triangle_at(place);
+    return found < triangles_.size() ? triangles_[found].policy : -1;
 }
 
 std::vector<Index> FaceMap::corners_between(const FaceTriangle& triangle, std::size_t from,
@@ -121,46 +136,78 @@ std::vector<Index> FaceMap::corners_between(const FaceTriangle& triangle, std::s
     return corners;
 }
 
-std::string FaceMap::borders() const {
-    std::set<std::pair<Index, Index>> pieces;
+void FaceMap::draw_borders() {
+    std::set<Piece> pieces;
     for (const FaceTriangle& triangle : triangles_)
         for (std::size_t i = 0; i < 3; ++i) {
             const std::vector<Index> corners = corners_between(triangle, i, (i + 1) % 3);
             for (std::size_t j = 0; j + 1 < corners.size(); ++j)
                 pieces.insert(std::minmax(corners[j], corners[j + 1]));
         }
-    std::string data;
+    joined_.resize(triangles_.size());
+    std::iota(joined_.begin(), joined_.end(), 0);
     for (const auto& [one, other] : pieces) {
         const Point from = corner_places_[at(one)], to = corner_places_[at(other)];
         const double length = std::hypot(to.x - from.x, to.y - from.y);
         if (!(length > 0)) continue;
+        // A look to both sides of the middle.
         const Point aside{0.02 * (to.y - from.y) / length, -0.02 * (to.x - from.x) / length},
             middle{(from.x + to.x) / 2, (from.y + to.y) / 2};
-        if (plan_at({middle.x + aside.x, middle.y + aside.y}) ==
-            plan_at({middle.x - aside.x, middle.y - aside.y}))
-            continue;
-        data += fmt::format("M{} {}L{} {}", coordinate(from.x), coordinate(from.y), coordinate(to.x),
-                            coordinate(to.y));
+        const std::size_t left = triangle_at({middle.x + aside.x, middle.y + aside.y}),
+                          right = triangle_at({middle.x - aside.x, middle.y - aside.y});
+        if (left < joined_.size() && right < joined_.size() &&
+            triangles_[left].policy == triangles_[right].policy)
+            joined_[region_of(left)] = region_of(right);
+        else if (left != right)
+            borders_.push_back({from, to});
     }
-    return data;
 }
 
-FaceMap::Room FaceMap::room_of(Index plan) const {
-    Room room;
-    Point centre;
-    const FaceTriangle* largest = nullptr;
-    for (const FaceTriangle& triangle : triangles_) {
-        if (triangle.policy != plan || plan_at(centre_of(triangle)) != plan) continue;
-        const double area = area_of(triangle);
-        centre.x += area * centre_of(triangle).x;
-        centre.y += area * centre_of(triangle).y;
-        room.area += area;
-        if (largest == nullptr || area > area_of(*largest)) largest = &triangle;
+std::size_t FaceMap::region_of(std::size_t triangle) const {
+    while (joined_[triangle] != triangle) triangle = joined_[triangle];
+    return triangle;
+}
+
+double FaceMap::clearance(const Point& place) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& [from, to] : borders_) {
+        const double x = to.x - from.x, y = to.y - from.y;
+        const double t =
+            std::clamp(((place.x - from.x) * x + (place.y - from.y) * y) / (x * x + y * y), 0.0, 1.0);
+        least = std::min(least, std::hypot(place.x - from.x - t * x, place.y - from.y - t * y));
     }
-    if (largest == nullptr) return room;
-    room.centre = {centre.x / room.area, centre.y / room.area};
-    if (!(room.area > 0) || plan_at(room.centre) != plan) room.centre = centre_of(*largest);
-    return room;
+    return least;
+}
+
+std::vector<FaceMap::Region> FaceMap::regions() const {
+    struct Sum {
+        double area = 0, x = 0, y = 0;
+    };
+    std::map<std::size_t, Region> regions;
+    std::map<std::size_t, Sum> sums;
+    const auto consider = [&](std::size_t region, const Point& place) {
+        const std::size_t there = triangle_at(place);
+        if (there == triangles_.size() || region_of(there) != region) return;
+        const double room = clearance(place);
+        Region& best = regions[region];
+        if (room > best.clearance) best = {triangles_[region].policy, place, room};
+    };
+    for (std::size_t i = 0; i < triangles_.size(); ++i) {
+        const double area = area_of(triangles_[i]);
+        const Point centre = centre_of(triangles_[i]);
+        Sum& sum = sums[region_of(i)];
+        sum = {sum.area + area, sum.x + area * centre.x, sum.y + area * centre.y};
+        if (area < 20) continue;  // no number fits
+        consider(region_of(i), centre);
+        const auto& [a, b, c] = triangles_[i].places;
+        for (const auto& [from, to] : {std::pair(a, b), std::pair(b, c), std::pair(c, a)})
+            consider(region_of(i), {(from.x + to.x) / 2, (from.y + to.y) / 2});
+    }
+    for (const auto& [region, sum] : sums)
+        if (sum.area > 0) consider(region, {sum.x / sum.area, sum.y / sum.area});
+    std::vector<Region> all;
+    for (const auto& [region, found] : regions) all.push_back(found);
+    return all;
 }
 
 double face_floor(const Atlas& atlas, const std::array<std::size_t, 3>& objectives) {

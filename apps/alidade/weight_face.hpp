@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "alidade/certify/atlas.hpp"
@@ -32,27 +32,37 @@ public:
     const std::vector<FaceTriangle>& triangles() const noexcept { return triangles_; }
     /// The plan drawn at a place; -1: none.
     Index plan_at(const Point& place) const;
-    /// Lines between two plans, and between what was asked for and what was not: as the d of a path.
-    std::string borders() const;
-    /// Where the number of a plan is best put, and the area that the plan has there, in square pixels.
-    struct Room {
+    /// Lines between two plans, and between what was asked for and what was not.
+    const std::vector<std::array<Point, 2>>& borders() const noexcept { return borders_; }
+    /// A connected region of one plan, and where in it there is most room for the plan's number.
+    struct Region {
+        Index plan = 0;
         Point centre;
-        double area = 0;
+        double clearance = 0;  ///< to the nearest border, in pixels
     };
-    Room room_of(Index plan) const;
+    std::vector<Region> regions() const;
 
 private:
-    static constexpr int buckets = 40;
+    static constexpr int squares = 40;  ///< in each direction
 
+    using Piece = std::pair<Index, Index>;  ///< of an edge, between neighbouring corners
+
+    void take_cells(const Atlas& atlas, const std::array<std::size_t, 3>& objectives);
+    void sort_into_squares();
+    void draw_borders();
     std::vector<Index> corners_between(const FaceTriangle& triangle, std::size_t from, std::size_t to) const;
-    int bucket(double value, double least, double size) const;
-    bool inside(const FaceTriangle& triangle, const Point& place) const;
+    std::size_t square_of(const Point& place) const;
+    std::size_t triangle_at(const Point& place) const;
+    std::size_t region_of(std::size_t triangle) const;
+    double clearance(const Point& place) const;
 
     std::array<Point, 3> places_;
     std::vector<FaceTriangle> triangles_;
     std::vector<Index> corners_;                  ///< that some triangle has
     std::vector<Point> corner_places_;            ///< of all corners of the atlas
     std::vector<std::vector<std::size_t>> near_;  ///< triangles that meet a square, to find them quickly
+    std::vector<std::array<Point, 2>> borders_;
+    std::vector<std::size_t> joined_;  ///< for each triangle, another of its region; itself for one of them
 };
 
 /// The largest over corners with all weight on the three objectives of the least bound of a cell there; -1
