@@ -104,8 +104,8 @@ std::string tooltip_of(const AtlasRecord& record, std::size_t plan) {
 std::string axis_title(const AtlasObjective& objective, double width) {
     const std::string better = fmt::format("({}{} →)", objective.sense == Sense::minimise ? "less" : "more",
                                            width > 250 ? " is better" : "");
-    const auto columns = static_cast<std::size_t>(width / 7.5);
-    return shortened(objective.name, std::max<std::size_t>(8, columns - 10)) + " " + better;
+    const auto columns = static_cast<std::size_t>(width / 7);
+    return shortened(objective.name, std::max<std::size_t>(8, columns - 8)) + " " + better;
 }
 
 void draw_axes(SvgCanvas& canvas, const AtlasRecord& record, const FrontPanel& panel) {
@@ -282,7 +282,8 @@ double draw_legend(SvgCanvas& canvas, const std::vector<LegendEntry>& entries, c
 std::string front_picture(const AtlasRecord& record, const std::optional<MixtureModel>& truth) {
     SvgCanvas canvas;
     const std::vector<Colour> colours = plan_colours(record.atlas);
-    canvas.text({16, 26}, "What can be had, and what cannot: totals of one episode", R"(class="heading")");
+    canvas.text({16, 26}, "What can be had, and what cannot: expected totals of one episode",
+                R"(class="heading")");
     const std::vector<FrontPanel> panels = panels_of(record);
     std::size_t left_out = 0;
     for (const FrontPanel& panel : panels) left_out += draw_panel(canvas, record, truth, panel, colours);

@@ -47,17 +47,22 @@ void draw_scale(SvgCanvas& canvas, const Point& place, const Atlas& atlas) {
     canvas.text({place.x + step * FaceMap::levels + 6, place.y + 10}, upper_bound(atlas.loss_bound));
 }
 
-/// The number of the plan in each region that has room for it.
-void draw_plan_numbers(SvgCanvas& canvas, const FaceMap& map) {
+/// The number of the plan in each region that has room for it; false if some have none.
+bool draw_plan_numbers(SvgCanvas& canvas, const FaceMap& map) {
+    bool all = true;
     for (const FaceMap::Region& region : map.regions()) {
         const std::string number = std::to_string(region.plan + 1);
         const double size = region.clearance > 13 ? 15 : region.clearance > 8.5 ? 12 : 9.5;
         const Frame frame = label_frame(region.centre, number.size(), size);
-        if (region.clearance < 0.4 * std::max(frame.width, frame.height)) continue;
+        if (region.clearance < 0.4 * std::max(frame.width, frame.height)) {
+            all = false;
+            continue;
+        }
         canvas.text(
             {region.centre.x, region.centre.y + 0.36 * size}, number,
             fmt::format(R"(class="plan on-colour" style="font-size:{}px" text-anchor="middle")", size));
     }
+    return all;
 }
 
 /// "only service-level", "only low cost": what counts at an end of the weights.
@@ -77,7 +82,8 @@ void label_corners(SvgCanvas& canvas, const AtlasRecord& record, const Face& fac
     canvas.text({places[2].x, places[2].y - 8}, name(2), R"(class="label" text-anchor="middle")");
 }
 
-void draw_face(SvgCanvas& canvas, const AtlasRecord& record, const Face& face, const Frame& frame,
+/// False if some regions have no room for their number.
+bool draw_face(SvgCanvas& canvas, const AtlasRecord& record, const Face& face, const Frame& frame,
                const std::vector<Colour>& colours) {
     const std::array<Point, 3> places{
         {{frame.x, frame.bottom()}, {frame.right(), frame.bottom()}, {frame.x + frame.width / 2, frame.y}}};
@@ -96,8 +102,10 @@ void draw_face(SvgCanvas& canvas, const AtlasRecord& record, const Face& face, c
         }
         // The stroke closes the seams between cells that viewers leave.
         const std::string colour = css(shaded(colours[at(policy)], level / (FaceMap::levels - 1.0)));
-        canvas.path(data, fmt::format(R"(data-plan="{0}" fill="{1}" stroke="{1}" stroke-width=".4")",
-                                      policy + 1, colour));
+        canvas.path(
+            data,
+            fmt::format(R"(data-plan="{0}" fill="{1}" stroke="{1}" stroke-width=".4")", policy + 1, colour),
+            fmt::format("plan {}", policy + 1));
     }
     std::string borders;
     for (const auto& [from, to] : map.borders())
@@ -105,9 +113,10 @@ void draw_face(SvgCanvas& canvas, const AtlasRecord& record, const Face& face, c
                                coordinate(to.y));
     canvas.path(borders, R"(class="border")");
     canvas.polygon(places, R"(class="border frame")");
-    draw_plan_numbers(canvas, map);
+    const bool numbered = draw_plan_numbers(canvas, map);
     label_corners(canvas, record, face, places);
     canvas.close_group();
+    return numbered;
 }
 
 /// All faces of three objectives, those of which the data leave most open first; at most `most`.
@@ -134,49 +143,59 @@ std::string others_sentence(const AtlasRecord& record, const Face& face) {
     return fmt::format("weight of {}: 0", names);
 }
 
-std::string several_faces(const AtlasRecord& record, SvgCanvas& canvas, const std::vector<Colour>& colours,
-                          double& bottom) {
+/// What has been drawn of three and more objectives.
+struct Faces {
+    double bottom = 560;   ///< where it ends
+    bool numbered = true;  ///< whether all regions have their number
+    std::string chosen;    ///< which faces these are, where it must be said
+};
+
+Faces draw_several(SvgCanvas& canvas, const AtlasRecord& record, const std::vector<Colour>& colours) {
     const std::vector<Face> faces = faces_of(record.atlas, 4);
+    Faces drawn{.bottom = 40};
     const double width = picture_width / 2, height = 330;
     for (std::size_t i = 0; i < faces.size(); ++i) {
         const double x = width * static_cast<double>(i % 2), y = 40 + height * static_cast<double>(i / 2);
         const std::string others = others_sentence(record, faces[i]);
         canvas.text({x + width / 2, y + 14}, shortened(others, 52), R"(class="soft" text-anchor="middle")");
-        draw_face(canvas, record, faces[i], {x + 30, y + 40, width - 60, 0.866 * (width - 60)}, colours);
-        bottom = y + height;
+        const Frame frame{x + 30, y + 40, width - 60, 0.866 * (width - 60)};
+        if (!draw_face(canvas, record, faces[i], frame, colours)) drawn.numbered = false;
+        drawn.bottom = y + height;
     }
     const std::size_t count = record.objectives.size(), all = count * (count - 1) * (count - 2) / 6;
     if (faces.empty())
-        return "All weights asked for are on more than three objectives at once: no triangle shows them.";
-    return faces.size() < all
-               ? fmt::format("Of {} choices of three objectives, the {} at which the data leave most open.",
-                             all, faces.size())
-               : "";
+        drawn.chosen =
+            "All weightings asked for are of more than three objectives at once: no triangle shows them.";
+    else if (faces.size() < all)
+        drawn.chosen =
+            fmt::format("Of {} choices of three objectives, the {} at which the data leave most open.", all,
+                        faces.size());
+    return drawn;
 }
 
 std::string triangle_pictures(const AtlasRecord& record) {
     SvgCanvas canvas;
     const std::vector<Colour> colours = plan_colours(record.atlas);
     canvas.text({16, 26}, "Which plan for which weighting", R"(class="heading")");
-    double bottom = 560;
-    std::string chosen;
+    Faces drawn;
     if (record.objectives.size() == 3)
-        draw_face(canvas, record, {0, 1, 2}, {80, 62, 560, 485}, colours);
+        drawn.numbered = draw_face(canvas, record, {0, 1, 2}, {80, 62, 560, 485}, colours);
     else
-        chosen = several_faces(record, canvas, colours, bottom);
-    bottom += 24;
-    draw_scale(canvas, {180, bottom}, record.atlas);
+        drawn = draw_several(canvas, record, colours);
+    draw_scale(canvas, {180, drawn.bottom + 24}, record.atlas);
     std::vector<std::string> sentences{
         "Every point is a weighting: at a corner all weight is on that objective, in the middle all three "
-        "count the same. "
-        "The number is the plan for it; darker: it may lose more. A colour may come again in another place."};
+        "count the same. The number is the plan for it; darker: it may lose more. A colour may come again in "
+        "another place."};
     // Cells of many objectives meet a face in many ways.
     if (record.objectives.size() > 4)
         sentences.emplace_back("Where several plans are certified for one point, one of them is shown.");
+    if (!drawn.numbered)
+        sentences.emplace_back("Where there is no room for a number, point at the region to read it.");
     for (const std::string& further :
-         {chosen, unasked_sentence(record), unit_sentence(record), promise_of(record.atlas)})
+         {drawn.chosen, unasked_sentence(record), unit_sentence(record), promise_of(record.atlas)})
         if (!further.empty()) sentences.push_back(further);
-    const double end = draw_sentences(canvas, sentences, bottom + 36);
+    const double end = draw_sentences(canvas, sentences, drawn.bottom + 60);
     return canvas.document(
         picture_width, end, fmt::format("Plans for the weightings of {}", names_of(record)),
         fmt::format("A triangle of weightings, divided among {} plans; darker where a plan may lose more. {}",

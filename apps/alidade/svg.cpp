@@ -67,7 +67,7 @@ text { fill: #e6edf3 }
 .on-colour { fill: #111 }
 .ground { fill: #15191f }
 .axis, .grid, .leader { stroke: #9da7b3 }
-.box, .truth, .asked { stroke: #e6edf3 }
+.box, .truth, .asked, .bound { stroke: #e6edf3 }
 .dot { fill: #e6edf3 }
 .unasked { fill: #9da7b3 }
 .frame { stroke: #9da7b3 }
@@ -160,8 +160,8 @@ void SvgCanvas::polyline(std::span<const Point> places, std::string_view attribu
     points("polyline", places, attributes);
 }
 
-void SvgCanvas::path(std::string_view data, std::string_view attributes) {
-    shape("path", fmt::format(R"(d="{}" {})", data, attributes), {});
+void SvgCanvas::path(std::string_view data, std::string_view attributes, std::string_view tooltip) {
+    shape("path", fmt::format(R"(d="{}" {})", data, attributes), tooltip);
 }
 
 void SvgCanvas::text(const Point& place, std::string_view text, std::string_view attributes) {

@@ -44,7 +44,7 @@ public:
     void polygon(std::span<const Point> corners, std::string_view attributes);
     void polyline(std::span<const Point> points, std::string_view attributes);
     /// `data` is what the attribute d holds.
-    void path(std::string_view data, std::string_view attributes);
+    void path(std::string_view data, std::string_view attributes, std::string_view tooltip = {});
     void text(const Point& place, std::string_view text, std::string_view attributes = {});
 
     /// The whole file. Title and description are what screen readers read out.
