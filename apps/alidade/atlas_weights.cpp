@@ -152,7 +152,8 @@ struct Faces {
 
 Faces draw_several(SvgCanvas& canvas, const AtlasRecord& record, const std::vector<Colour>& colours) {
     const std::vector<Face> faces = faces_of(record.atlas, 4);
-    Faces drawn{.bottom = 40};
+    Faces drawn;
+    drawn.bottom = 40;
     const double width = picture_width / 2, height = 330;
     for (std::size_t i = 0; i < faces.size(); ++i) {
         const double x = width * static_cast<double>(i % 2), y = 40 + height * static_cast<double>(i / 2);

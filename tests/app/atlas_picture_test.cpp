@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
 #include <sstream>
 
 #include "pareto_plane.hpp"
@@ -173,7 +172,7 @@ TEST(AtlasPictures, AreWholeXmlWhateverTheObjectivesAreCalled) {
 }
 
 TEST(AtlasPictures, SayWhatIsPromised) {
-    const Setting good = setting_of(3), empty = setting_of(2, {.loss = 0.01}, 0);
+    const Setting good = setting_of(3);
     for (const auto& [name, svg] : atlas_pictures(good.record, std::nullopt)) {
         const std::string description = PlainXml(svg).elements()[2].text;
         EXPECT_NE(description.find("probability 0.9"), std::string::npos);
@@ -183,9 +182,10 @@ TEST(AtlasPictures, SayWhatIsPromised) {
             << description;
         EXPECT_EQ(svg.find("true front"), std::string::npos) << "no truth was given";
     }
-    if (empty.record.atlas.vacuous())
-        for (const auto& [name, svg] : atlas_pictures(empty.record, std::nullopt))
-            EXPECT_NE(PlainXml(svg).elements()[2].text.find("say nothing"), std::string::npos);
+    AtlasRecord vacuous = good.record;
+    vacuous.atlas.loss_bound = static_cast<double>(vacuous.atlas.horizon);
+    for (const auto& [name, svg] : atlas_pictures(vacuous, std::nullopt))
+        EXPECT_NE(PlainXml(svg).elements()[2].text.find("say nothing"), std::string::npos);
 }
 
 // By what the axes themselves say, in the unit of each objective.
@@ -204,9 +204,9 @@ TEST(Front, HasABoxForEveryPlanAtItsValues) {
                 const Interval across = setting.record.objectives[panel.across].in_unit(values[panel.across]),
                                up = setting.record.objectives[panel.up].in_unit(values[panel.up]);
                 const auto [left, right] =
-                    std::minmax(panel.horizontal.place(across.lower), panel.horizontal.place(across.upper));
+                    std::minmax({panel.horizontal.place(across.lower), panel.horizontal.place(across.upper)});
                 const auto [top, bottom] =
-                    std::minmax(panel.vertical.place(up.lower), panel.vertical.place(up.upper));
+                    std::minmax({panel.vertical.place(up.lower), panel.vertical.place(up.upper)});
                 EXPECT_NEAR(box.x, left, 0.05);
                 EXPECT_NEAR(box.right(), right, 0.05);
                 EXPECT_NEAR(box.y, top, 0.05);
@@ -320,7 +320,7 @@ TEST(WeightsMap, OfTwoObjectivesShowsWhatTheAtlasAnswers) {
 // A point is in the region if no weighting tells it from the best of the points.
 TEST(ParetoPlane, RegionsAreThoseOfTheirDefinitions) {
     Stream random = support::test_stream(5, 21);
-    for (int trial = 0; trial < 50; ++trial) {
+    for (int trial = 0; trial < 28; ++trial) {
         std::vector<Values> points;
         std::vector<HalfPlane> planes;
         for (int i = 0; i < 1 + trial % 7; ++i) {
