@@ -58,8 +58,9 @@ std::vector<HalfPlane> half_planes(const Atlas& atlas, const FrontPanel& panel) 
 }
 
 /// Corners of the true front, from the best of `up` to the best of `across`: plans of the truth at the
-/// weights at which two corners found tie, until nothing is found that a picture could show.
-std::vector<Values> true_front(const MixtureModel& truth, const Reward& across, const Reward& up) {
+/// weights at which two corners found tie, round by round, until nothing is found that a picture could show,
+/// or after `most` plans.
+std::vector<Values> true_front(const MixtureModel& truth, const Reward& across, const Reward& up, int most) {
     const Objectives both({across, up});
     const auto best_at = [&](double weight) {
         const std::vector<double> weights{weight, 1 - weight};
@@ -68,23 +69,29 @@ std::vector<Values> true_front(const MixtureModel& truth, const Reward& across, 
     };
     constexpr double nearly_all = 1 - 1e-7;  // ties are broken by the other objective
     std::vector<Values> front{best_at(1 - nearly_all), best_at(nearly_all)};
-    const double visible = 1e-3 * std::max(front[1].across - front[0].across, front[0].up - front[1].up);
-    int solved = 2;
-    for (std::size_t i = 0; i + 1 < front.size() && solved < 64;) {
-        const double gain = front[i + 1].across - front[i].across, cost = front[i].up - front[i + 1].up;
-        if (!(gain > visible && cost > visible)) {
-            ++i;
-            continue;
+    const double width = front[1].across - front[0].across, height = front[0].up - front[1].up;
+    if (!(width > 0 && height > 0)) return front;
+    std::vector<bool> straight{false};  // whether nothing lies beyond the way from a corner to the next
+    for (int solved = 2;
+         solved < most && std::find(straight.begin(), straight.end(), false) != straight.end();) {
+        std::vector<Values> finer;
+        std::vector<bool> done;
+        for (std::size_t i = 0; i + 1 < front.size(); ++i) {
+            const double gain = front[i + 1].across - front[i].across, cost = front[i].up - front[i + 1].up;
+            finer.push_back(front[i]);
+            done.push_back(true);
+            if (straight[i] || solved >= most || !(gain > 0 && cost > 0)) continue;
+            const Values found = best_at(cost / (gain + cost));
+            ++solved;
+            const double beyond = cost * (found.across - front[i].across) + gain * (found.up - front[i].up);
+            if (beyond <= 1e-3 * std::hypot(cost * width, gain * height)) continue;
+            finer.push_back(found);
+            done.back() = false;
+            done.push_back(false);
         }
-        const double weight = cost / (gain + cost);
-        const Values found = best_at(weight);
-        ++solved;
-        const double better =
-            weight * (found.across - front[i].across) + (1 - weight) * (found.up - front[i].up);
-        if (better > visible / 10)
-            front.insert(front.begin() + static_cast<std::ptrdiff_t>(i) + 1, found);
-        else
-            ++i;
+        finer.push_back(front.back());
+        front = std::move(finer);
+        straight = std::move(done);
     }
     return front;
 }

@@ -9,8 +9,9 @@
 
 namespace alidade::app {
 
-/// front.svg, what the objectives' values can be and what is guaranteed, and weights.svg, which plan is for which weights
-/// and what it may lose: files by name. `truth`: where it is known, the true front is drawn as well.
+/// front.svg, what the objectives' values can be and what is guaranteed, and weights.svg, which plan is for
+/// which weights and what it may lose: files by name. `truth`: where it is known, the true front is drawn as
+/// well.
 std::map<std::string, std::string> atlas_pictures(const AtlasRecord& record,
                                                   const std::optional<MixtureModel>& truth);
 

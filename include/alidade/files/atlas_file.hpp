@@ -46,6 +46,9 @@ struct AtlasRecord {
 void write_atlas(const std::filesystem::path& folder, const AtlasRecord& record,
                  const std::map<std::string, std::string>& further = {});
 
+/// The text of its atlas.json.
+std::string atlas_text(const AtlasRecord& record);
+
 /// Whether the folder holds an atlas, sound or not.
 bool holds_atlas(const std::filesystem::path& folder);
 

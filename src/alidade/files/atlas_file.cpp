@@ -80,7 +80,7 @@ void fill(const fs::path& folder, const AtlasRecord& record,
     detail::write_text(folder / "cells.csv", cells_csv(record));
     detail::write_text(folder / "front.csv", front_csv(record));
     for (const auto& [name, text] : further) detail::write_text(folder / name, text);
-    detail::write_text(folder / atlas_file_name, detail::atlas_json(record).dump() + "\n");
+    detail::write_text(folder / atlas_file_name, atlas_text(record));
 }
 
 /// An atlas that is there already makes room; anything else stays, and is an error.
@@ -154,6 +154,10 @@ void write_atlas(const fs::path& folder, const AtlasRecord& record,
         throw InvalidArgument(
             fmt::format("'{}' cannot be written: {}", folder.string(), error.code().message()));
     }
+}
+
+std::string atlas_text(const AtlasRecord& record) {
+    return detail::atlas_json(record).dump() + "\n";
 }
 
 bool holds_atlas(const fs::path& folder) {
