@@ -48,24 +48,6 @@ TEST(Exploration, StopsAtTheFirstCertificateBelowTheTarget) {
     for (std::size_t i = 0; i + 1 < trace.size(); ++i) EXPECT_GT(trace[i].bound, 1.0);
 }
 
-// Whoever asks anew, or asks nothing, is not told what was enough for somebody else.
-TEST(Exploration, WhatWasEnoughForOneGoalNeedNotBeForTheNext) {
-    Trial run({});
-    const auto after = [](std::int64_t episodes) {
-        return [=](const Knowledge& knowledge) { return knowledge.episodes >= episodes; };
-    };
-    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 3000, .enough = after(100)}), Stopped::target);
-    const std::int64_t first = run.exploration.explorer().episodes();
-    EXPECT_GE(first, 100);
-    EXPECT_LT(first, 500);
-    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 3000, .enough = after(500)}), Stopped::target);
-    const std::int64_t second = run.exploration.explorer().episodes();
-    EXPECT_GE(second, 500);
-    EXPECT_LT(second, 3000);
-    EXPECT_EQ(run.exploration.run(run.system, {.episodes = 3000}), Stopped::budget);
-    EXPECT_EQ(run.exploration.explorer().episodes(), 3000);
-}
-
 TEST(Exploration, HandsOverTheBestIterate) {
     Trial run({});
     run.exploration.run(run.system, {.episodes = 3000});
@@ -75,6 +57,40 @@ TEST(Exploration, HandsOverTheBestIterate) {
     for (const auto& [name, bound] : run.exploration.best().certificate.candidates)
         best = std::min(best, bound);
     EXPECT_LE(best, least);
+}
+
+TEST(Exploration, EndsWhenWhoIsAskedHasSeenEnough) {
+    for (const char* const name : {"likelihood", "hoeffding"}) {
+        Trial run({}, garnet, name), other({}, garnet, name);
+        std::vector<std::int64_t> asked;
+        const auto after = [&](std::int64_t episodes) {
+            return ExploreOptions{.episodes = 100'000,
+                                  .enough = [&asked, episodes](const Knowledge& knowledge) {
+                                      EXPECT_NE(knowledge.learned, nullptr);
+                                      EXPECT_TRUE(knowledge.certificate.candidates.empty());
+                                      asked.push_back(knowledge.episodes);
+                                      return knowledge.episodes >= episodes;
+                                  }};
+        };
+        EXPECT_EQ(run.exploration.run(run.system, after(200)), Stopped::target);
+        const std::int64_t first = run.exploration.counts().episodes();
+        EXPECT_GE(first, 200);
+        EXPECT_LT(first, 230);
+        EXPECT_EQ(asked.back(), first);
+        // What was enough is handed over, with the only certificate.
+        EXPECT_EQ(run.exploration.best().episodes, first);
+        EXPECT_FALSE(run.exploration.best().certificate.candidates.empty());
+        EXPECT_TRUE(run.exploration.trace().empty());
+        // Somebody else, who wants more, is asked anew.
+        EXPECT_EQ(run.exploration.run(run.system, after(1000)), Stopped::target);
+        const std::int64_t second = run.exploration.counts().episodes();
+        EXPECT_GE(second, 1000);
+        EXPECT_EQ(run.exploration.best().episodes, second);
+        // Nobody who acts has noticed.
+        other.exploration.run(other.system, {.episodes = second});
+        EXPECT_EQ(run.exploration.counts().dense(), other.exploration.counts().dense());
+        EXPECT_EQ(run.exploration.run(run.system, {.episodes = second + 1}), Stopped::budget);
+    }
 }
 
 TEST(Exploration, ReplansAsItsScheduleSays) {

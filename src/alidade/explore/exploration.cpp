@@ -147,10 +147,9 @@ std::optional<Deployment> Exploration::ask(const ExploreOptions& options) {
 // The sets hold at all times at once, so that whoever looks at them may end the run when it likes [theory
 // §3f].
 bool Exploration::is_enough(const ExploreOptions& options) {
-    if (!options.enough) return enough_ = false;
-    if (explorer_.episodes() == asked_at_) return enough_;
+    enough_ = false;
+    if (!options.enough) return false;
     const Watch watch(timings_.certify);
-    asked_at_ = explorer_.episodes();
     judged(options.despite_contradiction, [&] {
         enough_ = options.enough({explorer_.learned(), {}, explorer_.episodes()});
     });
@@ -163,7 +162,6 @@ void Exploration::note(const std::optional<RunContradiction>& found) {
 
 void Exploration::tell(const Counts& batch, const std::optional<RunContradiction>& found) {
     const Watch planning(timings_.plan);
-    enough_ = false;
     explorer_.tell(batch);
     counts_ += batch;
     note(found);
@@ -171,13 +169,13 @@ void Exploration::tell(const Counts& batch, const std::optional<RunContradiction
 
 void Exploration::tell_unasked(const Counts& batch, const std::optional<RunContradiction>& found) {
     const Watch planning(timings_.plan);
-    enough_ = false;
     explorer_.tell_unasked(batch);
     counts_ += batch;
     note(found);
 }
 
 Stopped Exploration::conclude(const ExploreOptions& options) {
+    enough_ = enough_ && options.enough;
     const bool target = enough_ || met(scheduled_.bound, options);
     finish(options.despite_contradiction);
     if (target || met(final_->knowledge->certificate.bound, options)) return Stopped::target;
@@ -186,7 +184,6 @@ Stopped Exploration::conclude(const ExploreOptions& options) {
 
 Stopped Exploration::run(Deployer& system, const ExploreOptions& options) {
     const Watch watch(timings_.total);
-    asked_at_ = -1;  // what was enough for an earlier goal need not be for this one
     while (true) {
         const std::optional<Deployment> deployment = ask(options);
         if (!deployment || (options.interrupted && options.interrupted())) {
