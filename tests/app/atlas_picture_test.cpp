@@ -8,6 +8,9 @@
 #include <map>
 #include <sstream>
 
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
+#include "alidade/problem/catalogue.hpp"
 #include "pareto_plane.hpp"
 #include "plain_xml.hpp"
 #include "support/learned_models.hpp"
@@ -95,6 +98,13 @@ double depth(const std::vector<Point>& corners, const Point& point) {
             least, direction * ((b.x - a.x) * (point.y - a.y) - (b.y - a.y) * (point.x - a.x)) / length);
     }
     return least;
+}
+
+double distance_to(const Point& from, const Point& to, const Point& place) {
+    const double x = to.x - from.x, y = to.y - from.y, square = x * x + y * y;
+    const double t =
+        square > 0 ? std::clamp(((place.x - from.x) * x + (place.y - from.y) * y) / square, 0.0, 1.0) : 0;
+    return std::hypot(place.x - from.x - t * x, place.y - from.y - t * y);
 }
 
 /// A straight line through what an axis says of itself: the place of a value.
@@ -241,6 +251,56 @@ TEST(Front, GuaranteesNothingThatIsExcluded) {
                               1);
             }
         }
+    }
+}
+
+/// Two plans that are optimal for one objective each, all values known: one cell for each half of the
+/// weights.
+AtlasRecord known_record(const MixtureModel& truth, const Reward& first, const Reward& second) {
+    const auto horizon = static_cast<double>(first.shape().horizon);
+    AtlasRecord record{.atlas = {}, .objectives = {}, .problem = "abc"};
+    record.objectives = {{"first", Sense::maximise, {}, first}, {"second", Sense::maximise, {}, second}};
+    Atlas& atlas = record.atlas;
+    atlas.objectives = 2;
+    atlas.horizon = first.shape().horizon;
+    atlas.at_least = {0, 0};
+    atlas.at_most = {1, 1};
+    atlas.corners = {{1, 0}, {0, 1}, {0.5, 0.5}};
+    atlas.tree = {{.split = {0, 1, 2}, .children = {1, 2}}, {.cell = 0}, {.cell = 1}};
+    atlas.cells = {{{2, 1}, 1, {horizon, 0}, horizon}, {{0, 2}, 0, {0, horizon}, horizon}};
+    atlas.loss_bound = horizon;
+    for (const Reward* own : {&first, &second}) {
+        const OptimalPlan plan = backward_induction(truth, *own);
+        const double one = evaluate(truth, plan.policy, first).value,
+                     other = evaluate(truth, plan.policy, second).value;
+        const std::vector<double> weights{own == &first ? 1.0 : 0.0, own == &first ? 0.0 : 1.0};
+        atlas.policies.push_back(
+            {plan.policy, weights, 0.5, horizon, {one, other}, {{one, one}, {other, other}}});
+        atlas.outer.push_back({weights, plan.value});
+    }
+    return record;
+}
+
+// A front of many corners: where plans may be few, they must be spread over all of it.
+TEST(Front, DrawsTheTrueOneToAPixel) {
+    const Problem problem = make_builtin("builtin:inventory");
+    const MixtureModel truth = problem.true_model();
+    const Shape shape = problem.shape();
+    std::vector<double> idle(at(shape.states * shape.actions), 0.0);
+    for (State s = 0; s < shape.states; ++s) idle[at(shape.pair(s, 0))] = 1;
+    const Reward &service = problem.rewards()[0].reward, no_order(shape, idle);
+    const Panel panel =
+        panels_in(atlas_pictures(known_record(truth, service, no_order), truth).at("front.svg")).at(0);
+    const Objectives both({service, no_order});
+    for (int i = 1; i < 60; ++i) {
+        const std::vector<double> weights{i / 60.0, 1 - i / 60.0};
+        const Policy best = backward_induction(truth, both.weighted(weights)).policy;
+        const Point place{panel.horizontal.place(evaluate(truth, best, service).value),
+                          panel.vertical.place(evaluate(truth, best, no_order).value)};
+        double distance = 1e9;
+        for (std::size_t j = 0; j + 1 < panel.truth.size(); ++j)
+            distance = std::min(distance, distance_to(panel.truth[j], panel.truth[j + 1], place));
+        EXPECT_LT(distance, 1) << weights[0];
     }
 }
 
