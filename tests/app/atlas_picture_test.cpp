@@ -14,8 +14,21 @@
 #include "picture_reading.hpp"
 #include "support/learned_models.hpp"
 
-namespace alidade::app {
+namespace alidade::app::atlas_picture_test {
 namespace {
+
+using testing::Axis;
+using testing::depth;
+using testing::distance_to;
+using testing::has_class;
+using testing::number_of;
+using testing::numbers_in;
+using testing::Panel;
+using testing::panels_in;
+using testing::PlainXml;
+using testing::points_of;
+using testing::signed_area_of;
+using testing::XmlElement;
 
 const support::RandomSizes sizes{.shape = {6, 3, 5}, .features = 3, .successors = 4};
 const std::vector<std::string> hostile{"<script>alert('1')</script>", "a \"quoted\" & <b>",
@@ -313,4 +326,4 @@ TEST(Names, AreShortenedBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace alidade::app
+}  // namespace alidade::app::atlas_picture_test

@@ -13,10 +13,10 @@
 #include "svg.hpp"
 
 /// What a picture of an atlas shows, read from nothing but the picture.
-namespace alidade::app {
+namespace alidade::testing {
 
-using testing::PlainXml;
-using testing::XmlElement;
+using app::Frame;
+using app::Point;
 
 /// All numbers in a text, whatever is between them.
 inline std::vector<double> numbers_in(std::string text) {
@@ -127,4 +127,4 @@ inline std::vector<Panel> panels_in(const std::string& svg) {
     return panels;
 }
 
-}  // namespace alidade::app
+}  // namespace alidade::testing
