@@ -309,10 +309,12 @@ TEST(ParetoPlane, RegionsAreThoseOfTheirDefinitions) {
             }
             for (const HalfPlane& plane : planes)
                 slack = std::min(slack, plane.most - plane.across * tried.across - plane.up * tried.up);
-            if (std::abs(margin) > 2e-3)
+            if (std::abs(margin) > 2e-3) {
                 EXPECT_EQ(depth(inner, {1000 * tried.across, 1000 * tried.up}) > 0, margin > 0);
-            if (std::abs(slack) > 1e-9)
+            }
+            if (std::abs(slack) > 1e-9) {
                 EXPECT_EQ(depth(outer, {1000 * tried.across, 1000 * tried.up}) > 0, slack > 0);
+            }
         }
     }
 }
