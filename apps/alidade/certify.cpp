@@ -251,7 +251,7 @@ int certify(const CertifyArguments& given, const Console& console) {
                                   given.off.given() || !(store.options().assumed == AssumedError{}),
                                   given.off.given()};
     const Knowledge& knowledge = loaded.knowledge;
-    const Standing standing = standing_of(store, given.fit, knowledge.learned.get(), assumed);
+    const Standing standing = standing_of(store, given.fit, assumed);
     insist(standing, console);
     if (!rewards_given) return certify_run(given, store, loaded, assumptions, standing, console);
     std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);

@@ -36,25 +36,23 @@ void require_suspects(const FitFlags& flags, const Problem& problem) {
                  "--suspect KERNEL.npz of the same states and actions"});
 }
 
-Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags, double assumed,
-                     const LearnedModel* learned) {
-    Standing standing{fit_of(problem, counts, flags.level, assumed, read_suspects(flags.suspects), learned),
-                      known, flags.despite};
+Standing standing_of(const Task& task, const Counts& counts, const std::optional<RunContradiction>& known,
+                     const FitFlags& flags) {
+    Standing standing{fit_of(task, counts, flags.level, read_suspects(flags.suspects)), known, flags.despite};
     if (known || !standing.fit || !standing.fit->contradicted()) return standing;
-    standing.contradiction = assumed > 0 ? contradiction_of(*standing.fit->bound, assumed, counts.episodes())
-                                         : contradiction_of(standing.fit->fit, counts.episodes());
+    standing.contradiction =
+        task.misspecification > 0
+            ? contradiction_of(*standing.fit->bound, task.misspecification, counts.episodes())
+            : contradiction_of(standing.fit->fit, counts.episodes());
     return standing;
 }
 
-Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned,
-                     const AssumedError& assumed) {
+Standing standing_of(const Run& store, const FitFlags& flags, const AssumedError& assumed) {
     require_fit_level(flags.level);
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};
-    return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags,
-                       assuming(task_of(store.problem(), store.options()), assumed).misspecification,
-                       learned);
+    return standing_of(assuming(task_of(store.problem(), store.options()), assumed), checkpoint->counts,
+                       checkpoint->contradiction, flags);
 }
 
 ordered_json to_json(const RunContradiction& found) {

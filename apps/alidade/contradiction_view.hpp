@@ -38,14 +38,12 @@ struct Standing {
 };
 
 /// Of a run: what it has stored, and the check of all its transitions, not of those behind its best iterate
-/// alone: more data see more. `learned`, if any, says where rows that are off may be looked for. `assumed`:
-/// how far the truth may be off the mixture, where not as the run has it. Throws UserError for a bad level.
-Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned = nullptr,
-                     const AssumedError& assumed = {});
-/// Of counts: the same with what is known of them already. The truth may be off the mixture by `assumed`.
-Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags, double assumed,
-                     const LearnedModel* learned = nullptr);
+/// alone: more data see more. `assumed`: how far the truth may be off the mixture, where not as the run has
+/// it. Throws UserError for a bad level.
+Standing standing_of(const Run& store, const FitFlags& flags, const AssumedError& assumed = {});
+/// Of counts: the same with what is known of them already, and what the task assumes of the truth.
+Standing standing_of(const Task& task, const Counts& counts, const std::optional<RunContradiction>& known,
+                     const FitFlags& flags);
 
 /// {kind, what, episodes, step, state, action, successor, level, log_evidence, threshold}, each of the last
 /// seven where it is known.

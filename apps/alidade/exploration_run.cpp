@@ -90,9 +90,8 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
                                     : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();
         // The check may take a while: the episodes are safe by now.
-        Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit,
-                                        task_of(run.problem(), run.options()).misspecification,
-                                        explored.knowledge.learned.get());
+        Standing standing = standing_of(task_of(run.problem(), run.options()), explored.counts,
+                                        explored.contradiction, goal.fit);
         if (standing.contradiction && standing.contradiction != explored.contradiction)
             run.note(*standing.contradiction);
         Explored result{explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
