@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -137,8 +137,9 @@ Counts data_of(const Problem& problem, std::int64_t episodes, std::uint64_t seed
     return counts;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// Of the processor: others may be at work beside it.
+double seconds_since(std::clock_t start) {
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 void table(int seeds, std::string_view only) {
@@ -152,7 +153,7 @@ void table(int seeds, std::string_view only) {
         for (int seed = 1; seed <= seeds; ++seed) {
             const Problem problem = problem_of(cell, seed);
             const Counts counts = data_of(problem, cell.episodes, static_cast<std::uint64_t>(seed));
-            const auto start = std::chrono::steady_clock::now();
+            const std::clock_t start = std::clock();
             const ModelFit fit = check_model(problem.features(), counts, false);
             slowest = std::max(
                 slowest, 1e3 * seconds_since(start) / static_cast<double>(problem.shape().learned_steps()));

@@ -8,6 +8,7 @@
 
 #include "alidade/certify/profile_likelihood.hpp"
 #include "alidade/theory/digamma.hpp"
+#include "alidade/theory/radii.hpp"
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 
@@ -53,7 +54,8 @@ void for_each_function(std::uint64_t seed,
         visit(detail::ForeignAlternative(one.rows, kernel.values, seed % 2 == 0 ? 0.1 : 0.01), one);
     const std::vector<double> fitted = one.rows.predicted(Vector::Constant(3, 1.0 / 3));
     for (const auto& kernel : detail::default_kernels(*one.features, one.rows))
-        visit(detail::ConfinedAlternative(one.rows, kernel.values, seed % 2 == 0 ? 0.1 : 0.01, fitted), one);
+        visit(detail::ConfinedAlternative(one.rows, kernel.values, seed % 2 == 0 ? 0.1 : 0.01, fitted, 2.5),
+              one);
     for (const double zeta : {0.003, 0.05, 0.4}) visit(detail::NegativeProfile(one.rows, zeta), one);
 }
 
@@ -327,7 +329,9 @@ TEST(FollowingAlternatives, ConfinementSpendsNoMoreThanItHas) {
                 }
                 const auto kernel = detail::default_kernels(*features, rows).front();
                 const std::vector<double> fitted = rows.predicted(fit);
-                const detail::ConfinedAlternative alternative(rows, kernel.values, 0.3, fitted);
+                const detail::ConfinedAlternative alternative(
+                    rows, kernel.values, 0.3, fitted,
+                    detail::mixture_regret(rows.informative_count(), rows.features));
                 const double value = alternative.value(weights);
                 total += std::exp(chance + value);
                 // At least what either part is worth.

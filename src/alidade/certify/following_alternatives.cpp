@@ -7,7 +7,6 @@
 #include "../convex/accurate_sum.hpp"
 #include "../theory/digamma.hpp"
 #include "../theory/log_gamma.hpp"
-#include "../theory/radii.hpp"
 
 namespace alidade::detail {
 
@@ -258,11 +257,13 @@ void ForeignAlternative::expand(const Vector& weights, ConvexExpansion& about) c
 }
 
 ConfinedAlternative::ConfinedAlternative(const FitRows& rows, std::span<const double> kernel, double share,
-                                         std::span<const double> fitted)
-    : rows_(rows),
-      foreign_(rows, kernel, share),
-      fitted_(fitted),
-      regret_(mixture_regret(rows.informative_count(), rows.features)) {}
+                                         std::span<const double> fitted, double regret)
+    : rows_(rows), foreign_(rows, kernel, share), fitted_(fitted), regret_(regret) {}
+
+double ConfinedAlternative::value_at_fit(const Vector& weights) const {
+    return log_sum_exp(std::log1p(-share_of_confinement) + foreign_.value(weights),
+                       std::log(share_of_confinement) - regret_);
+}
 
 double ConfinedAlternative::log_ahead(const Vector& weights) const {
     // Averaged over the weights the likelihood is at most the regret below that of the fit, or of any weights.

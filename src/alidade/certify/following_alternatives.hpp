@@ -85,9 +85,12 @@ inline constexpr double share_of_confinement = 0.05;
 /// and ln of it is convex [docs/algorithms/model-check.md, Confinement].
 class ConfinedAlternative final : public ConvexFunction {
 public:
-    /// `fitted`: what the weights of largest likelihood predict, for all items.
+    /// `fitted`: what the weights of largest likelihood predict, for all items; `regret`: of the informative
+    /// ones.
     ConfinedAlternative(const FitRows& rows, std::span<const double> kernel, double share,
-                        std::span<const double> fitted);
+                        std::span<const double> fitted, double regret);
+    /// The value at the fit's own weights, at which the predictor of mixtures is behind by its regret.
+    double value_at_fit(const Vector& weights) const;
     double value(const Vector& weights) const override;
     void expand(const Vector& weights, ConvexExpansion& about) const override;
 

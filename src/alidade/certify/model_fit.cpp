@@ -92,8 +92,8 @@ void add_foreign(Check& check, std::size_t ours, std::size_t suspects) {
             for (std::size_t set = 0; set < check.sets.size(); ++set)
                 one.most.push_back(
                     detail::ConfinedAlternative(check.sets[set].rows, check.kernels[set][k].values, part,
-                                                check.sets[set].predicted)
-                        .value(check.sets[set].fit.weights));
+                                                check.sets[set].predicted, check.sets[set].regret)
+                        .value_at_fit(check.sets[set].fit.weights));
             check.alternatives.push_back(std::move(one));
         }
 }
@@ -137,7 +137,7 @@ detail::SimplexMinimum minimum_of(const Check& check, const Alternative& one, st
         return detail::minimise(detail::RowsAlternative(here.view(one.apart), one.parameter),
                                 here.fit.weights, options);
     return detail::minimise(detail::ConfinedAlternative(here.rows, check.kernels[set][one.kernel].values,
-                                                        one.parameter, here.predicted),
+                                                        one.parameter, here.predicted, here.regret),
                             here.fit.weights, options);
 }
 
