@@ -3,8 +3,8 @@
 // the misspecification reaches; and how often right models are called wrong.
 //
 //     model_check [--seeds 5] [--only queue]  the table of docs/algorithms/model-check.md; --quick: one seed
-//     model_check --alarms [--runs 1000]  right models, four looks each
-//     model_check --audit [--runs 100]    bounds of truths that are off, with and without allowing for it
+//     model_check --alarms [--runs 1000]      right models, four looks each
+//     model_check --audit [--runs 100]        bounds of truths that are off, with and without allowing for it
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -279,11 +279,12 @@ int main(int count, char** words) {
             if (given[i] == flag) return given[i + 1];
         return std::string_view();
     };
+    const bool quick = std::ranges::find(given, "--quick") != given.end();
     if (std::ranges::find(given, "--alarms") != given.end())
-        alarms(number("--runs", 1000));
+        alarms(number("--runs", quick ? 100 : 1000));
     else if (std::ranges::find(given, "--audit") != given.end())
-        audits(number("--runs", 100));
+        audits(number("--runs", quick ? 4 : 100));
     else
-        table(number("--seeds", std::ranges::find(given, "--quick") != given.end() ? 1 : 5), text("--only"));
+        table(number("--seeds", quick ? 1 : 5), text("--only"));
     return 0;
 }

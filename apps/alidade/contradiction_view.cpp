@@ -51,8 +51,14 @@ Standing standing_of(const Run& store, const FitFlags& flags, const AssumedError
     require_fit_level(flags.level);
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};
-    return standing_of(assuming(task_of(store.problem(), store.options()), assumed), checkpoint->counts,
-                       checkpoint->contradiction, flags);
+    const Task task = task_of(store.problem(), store.options()), asked = assuming(task, assumed);
+    std::optional<RunContradiction> known = checkpoint->contradiction;
+    // What a check found of truths that are nearer contradicts nothing of those that may be farther off: they
+    // are asked about anew.
+    if (known && known->kind == ContradictionKind::model_check && flags.level > 0 &&
+        asked.misspecification > task.misspecification)
+        known.reset();
+    return standing_of(asked, checkpoint->counts, known, flags);
 }
 
 ordered_json to_json(const RunContradiction& found) {
