@@ -85,6 +85,7 @@ void add_standing(ordered_json& object, const Standing& standing, const Problem&
         ordered_json& off = object["misspecification"];
         off["lower"] = standing.fit->bound->lower;
         off["level"] = standing.fit->bound->level;
+        off["varying"] = standing.fit->bound->varying;
         off["refuted"] = standing.fit->bound->lower > standing.fit->assumed;
     }
     if (standing.contradiction) object["contradiction"] = to_json(*standing.contradiction);

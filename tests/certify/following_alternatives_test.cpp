@@ -338,6 +338,9 @@ TEST(FollowingAlternatives, ConfinementSpendsNoMoreThanItHas) {
                 const double apart = std::log(0.95) +
                                      detail::ForeignAlternative(rows, kernel.values, 0.3).value(weights);
                 EXPECT_GE(value, apart - 1e-12);
+                const double ahead = best - detail::log_likelihood(rows, rows.predicted(weights)) -
+                                     detail::mixture_regret(n, 2);
+                EXPECT_NEAR(value, std::log(std::exp(apart) + 0.05 * std::exp(ahead)), 1e-9);
                 confined = std::max(confined, value - apart);
             }
         EXPECT_LE(total, 1 + 1e-9) << run;
