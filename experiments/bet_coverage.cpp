@@ -1,6 +1,6 @@
-// Coverage of sets by bets under attack [docs/algorithms/misspecification.md, Measured]: runs in which the true
-// weights were outside the set at some look, for truths that are as far off their mixture as is claimed, as twice
-// what is claimed, and where nothing is claimed.
+// Coverage of sets by bets under attack [docs/algorithms/misspecification.md, Measured]: runs in which the
+// true weights were outside the set at some look, for truths that are as far off their mixture as is claimed,
+// as twice what is claimed, and where nothing is claimed.
 //
 //     bet_coverage [--runs 1000] [--looks 500]      --quick: 100 runs of 60 looks
 
@@ -40,8 +40,7 @@ void attack(std::uint64_t seed, Adversary adversary, double zeta, int looks, Tal
         if (look + 1 < looks) continue;
         // What certificates are computed from contains the set: it has no member only where there is none.
         const double allowance = bet_allowance(1, table.bets(), delta);
-        const auto hull =
-            VertexSet::of(bet_half_spaces(table, zeta, allowance, run.truth().weights));
+        const auto hull = VertexSet::of(bet_half_spaces(table, zeta, allowance, run.truth().weights));
         if (!outside[0] && (!hull || hull->depth(run.truth().weights) > 1 + 1e-9)) ++tally.empty;
     }
     tally.of_claim += outside[0] ? 1 : 0;

@@ -48,8 +48,8 @@ Standing standing_of(const Task& task, const Counts& counts, const std::optional
 /// {kind, what, episodes, step, state, action, successor, level, log_evidence, threshold}, each of the last
 /// seven where it is known.
 nlohmann::ordered_json to_json(const RunContradiction& found);
-/// Puts `model_check` into the object if it was made, `misspecification` {lower, level, varying, refuted} if it found
-/// something, and `contradiction` if there is one.
+/// Puts `model_check` into the object if it was made, `misspecification` {lower, level, varying, refuted} if
+/// it found something, and `contradiction` if there is one.
 void add_standing(nlohmann::ordered_json& object, const Standing& standing, const Problem& problem);
 /// The check and the contradiction in words.
 std::string describe(const Standing& standing, const Problem& problem, const Console& console);

@@ -23,8 +23,8 @@ namespace {
 constexpr std::size_t suspects_shown = 5;
 /// Of rows that are listed, what may be right in expectation.
 constexpr double right_share = 0.05;
-/// For which rows are listed where nothing was assumed: for all that are true at once [docs/algorithms/
-/// model-check.md, Lemma 3].
+/// For which rows are listed where nothing was assumed: for all that are true at once
+/// [docs/algorithms/model-check.md, Lemma 3].
 constexpr std::array usual_errors{0.3, 0.2, 0.1, 0.05, 0.02, 0.01};
 
 /// "0.8" or "30": one digit of a percentage, since the rest would pretend to be known.

@@ -327,7 +327,8 @@ void bind_counts(nb::module_& m) {
                                   elsewhere ? Elsewhere::counted : Elsewhere::refused);
             },
             "successors"_a, "horizon"_a, "elsewhere"_a = false,
-            "elsewhere: whether a transition to where no base model leads is counted, as data of a truth that "
+            "elsewhere: whether a transition to where no base model leads is counted, as data of a truth "
+            "that "
             "may be off its mixture; it is an ImpossibleTransition otherwise.")
         .def_prop_ro("shape", &Counts::shape)
         .def_prop_ro("episodes", &Counts::episodes)

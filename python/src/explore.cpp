@@ -117,8 +117,8 @@ void bind_exploration(nb::module_& m) {
                     algorithm, confidence, delta, seed, parse_schedule(replan), threads_of(threads)};
                 Task task = assuming(task_of(*parts), assumed_of(misspecification, reach));
                 auto exploration = std::make_shared<Exploration>(task, options);
-                new (self) ExploredProblem{std::move(parts), std::move(exploration), seed, nullptr,
-                                           std::move(task),  delta};
+                new (self) ExploredProblem{std::move(parts), std::move(exploration), seed,
+                                           nullptr,          std::move(task),        delta};
             },
             "problem"_a, nb::kw_only(), "algorithm"_a = "", "confidence"_a = "", "delta"_a = 0.1,
             "seed"_a = 0, "replan"_a = "growth=0.1", "threads"_a = 0, "misspecification"_a = nb::none(),
@@ -127,7 +127,8 @@ void bind_exploration(nb::module_& m) {
                     "'', delta: "
                     "float = 0.1, seed: int = 0, replan: str = 'growth=0.1', threads: int = 0, "
                     "misspecification: float | None = None, reach: str | None = None) -> None"),
-            "misspecification, reach: how far a true law may be off its mixture, and where it may lead, where "
+            "misspecification, reach: how far a true law may be off its mixture, and where it may lead, "
+            "where "
             "not as the problem says; to be chosen before the data are seen.\n\n"
             ">>> import alidade\n"
             ">>> exploration = alidade.Exploration('builtin:riverswim?length=4&horizon=6', seed=1)\n"
@@ -192,7 +193,8 @@ void bind_exploration(nb::module_& m) {
                 const SensitivityOptions options{self.delta, threads_of(threads), reward_free};
                 return patiently([=, task = self.task] {
                     return Sensitivity(task, exploration->counts(),
-                                       exploration->best().mixture("a curve over misspecifications"), options);
+                                       exploration->best().mixture("a curve over misspecifications"),
+                                       options);
                 });
             },
             "reward_free"_a = true, "threads"_a = 0,

@@ -77,7 +77,8 @@ void bind_sensitivity(nb::module_& m) {
             "knowledge: the model that was handed over. delta: of all points together.")
         .def(
             "at",
-            [](const std::shared_ptr<const Sensitivity>& self, double zeta, nb::handle reward, nb::handle policy) {
+            [](const std::shared_ptr<const Sensitivity>& self, double zeta, nb::handle reward,
+               nb::handle policy) {
                 const auto question = question_of(reward, policy, self->shape());
                 return patiently([self, zeta, question] { return self->at(zeta, address(question)); });
             },
@@ -87,8 +88,8 @@ void bind_sensitivity(nb::module_& m) {
             "One point.")
         .def(
             "curve",
-            [](const std::shared_ptr<const Sensitivity>& self, std::optional<std::vector<double>> zetas, nb::handle reward,
-               nb::handle policy) {
+            [](const std::shared_ptr<const Sensitivity>& self, std::optional<std::vector<double>> zetas,
+               nb::handle reward, nb::handle policy) {
                 const auto question = question_of(reward, policy, self->shape());
                 const auto usual = usual_misspecifications();
                 const std::vector<double> wanted =
@@ -96,12 +97,14 @@ void bind_sensitivity(nb::module_& m) {
                 return patiently([self, wanted, question] { return self->curve(wanted, address(question)); });
             },
             "zetas"_a = nb::none(), "reward"_a = nb::none(), "policy"_a = nb::none(),
-            nb::sig("def curve(self, zetas: collections.abc.Sequence[float] | None = None, reward: typing.Any "
-                    "= None, policy: typing.Any = None) -> list[SensitivityPoint]"),
+            nb::sig(
+                "def curve(self, zetas: collections.abc.Sequence[float] | None = None, reward: typing.Any "
+                "= None, policy: typing.Any = None) -> list[SensitivityPoint]"),
             "Points at ascending zetas (0 to 0.1, if none are said), each no worse than those above it.")
         .def(
             "breakdown",
-            [](const std::shared_ptr<const Sensitivity>& self, double tolerance, nb::handle reward, nb::handle policy) {
+            [](const std::shared_ptr<const Sensitivity>& self, double tolerance, nb::handle reward,
+               nb::handle policy) {
                 const auto question = question_of(reward, policy, self->shape());
                 return patiently(
                     [self, tolerance, question] { return self->breakdown(tolerance, address(question)); });
@@ -187,8 +190,9 @@ void bind_fit(nb::module_& m) {
         },
         "problem"_a, "counts"_a, "level"_a = 0.01,
         "How far, in total variation, the truth is off every mixture at least. No data say how far at most.");
-    nb::class_<SuspectRows>(m, "SuspectRows",
-                            "Rows that are off, if no law is farther than ``misspecification`` off its mixture.")
+    nb::class_<SuspectRows>(
+        m, "SuspectRows",
+        "Rows that are off, if no law is farther than ``misspecification`` off its mixture.")
         .def_ro("misspecification", &SuspectRows::misspecification)
         .def_ro("refuted", &SuspectRows::refuted,
                 "The data prove that some law is farther off; then nothing is listed.")

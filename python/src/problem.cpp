@@ -124,9 +124,8 @@ void add_rewards(ProblemDescription& parts, nb::handle rewards, const Shape& sha
 }
 
 Problem make_problem(nb::handle base_models, Index horizon, nb::handle start, bool homogeneous,
-                     double misspecification, const std::string& reach, nb::handle truth,
-                     nb::handle linear, nb::handle names, const std::string& layout, bool normalise,
-                     const std::string& name,
+                     double misspecification, const std::string& reach, nb::handle truth, nb::handle linear,
+                     nb::handle names, const std::string& layout, bool normalise, const std::string& name,
                      nb::handle state_names, nb::handle action_names, nb::handle rewards,
                      const ProblemTarget& target) {
     ProblemDescription parts;
@@ -191,21 +190,24 @@ void bind_problem_class(nb::module_& m) {
             "__init__",
             [](Problem* self, nb::handle base_models, Index horizon, nb::handle start, bool homogeneous,
                double misspecification, const std::string& reach, nb::handle truth, nb::handle linear,
-               nb::handle names, const std::string& layout, bool normalise, const std::string& name, nb::handle state_names,
-               nb::handle action_names, nb::handle rewards, std::optional<double> epsilon,
-               std::optional<double> delta, std::optional<std::int64_t> episodes) {
-                new (self) Problem(make_problem(base_models, horizon, start, homogeneous, misspecification,
-                                                reach, truth, linear, names, layout, normalise, name, state_names,
-                                                action_names, rewards, {epsilon, delta, episodes}));
+               nb::handle names, const std::string& layout, bool normalise, const std::string& name,
+               nb::handle state_names, nb::handle action_names, nb::handle rewards,
+               std::optional<double> epsilon, std::optional<double> delta,
+               std::optional<std::int64_t> episodes) {
+                new (self) Problem(make_problem(
+                    base_models, horizon, start, homogeneous, misspecification, reach, truth, linear, names,
+                    layout, normalise, name, state_names, action_names, rewards, {epsilon, delta, episodes}));
             },
             "base_models"_a = nb::none(), nb::kw_only(), "horizon"_a, "start"_a = 0, "homogeneous"_a = false,
-            "misspecification"_a = 0.0, "reach"_a = "anywhere", "truth"_a = nb::none(), "linear"_a = nb::none(),
-            "names"_a = nb::none(), "layout"_a = "sas", "normalise"_a = false, "name"_a = "",
-            "state_names"_a = nb::none(), "action_names"_a = nb::none(), "rewards"_a = nb::none(),
-            "epsilon"_a = nb::none(), "delta"_a = nb::none(), "episodes"_a = nb::none(),
+            "misspecification"_a = 0.0, "reach"_a = "anywhere", "truth"_a = nb::none(),
+            "linear"_a = nb::none(), "names"_a = nb::none(), "layout"_a = "sas", "normalise"_a = false,
+            "name"_a = "", "state_names"_a = nb::none(), "action_names"_a = nb::none(),
+            "rewards"_a = nb::none(), "epsilon"_a = nb::none(), "delta"_a = nb::none(),
+            "episodes"_a = nb::none(),
             nb::sig(
                 "def __init__(self, base_models: typing.Any = None, *, horizon: int, start: typing.Any = 0, "
-                "homogeneous: bool = False, misspecification: float = 0.0, reach: str = 'anywhere', truth: typing.Any = None, "
+                "homogeneous: bool = False, misspecification: float = 0.0, reach: str = 'anywhere', truth: "
+                "typing.Any = None, "
                 "linear: "
                 "PairFeatures | None = None, names: collections.abc.Iterable[str] | None = None, layout: str "
                 "= 'sas', normalise: bool = False, name: str = '', state_names: "

@@ -41,8 +41,8 @@ RunObject create(const std::filesystem::path& folder, nb::handle problem, const 
                  std::optional<double> misspecification, const std::optional<std::string>& reach) {
     const SharedProblem parts = problem_of(problem, source);
     const AssumedError assumed = assumed_of(misspecification, reach);
-    const ExplorerOptions wanted = canonical({.algorithm = algorithm, .confidence = confidence},
-                                             assuming(task_of(*parts), assumed));
+    const ExplorerOptions wanted =
+        canonical({.algorithm = algorithm, .confidence = confidence}, assuming(task_of(*parts), assumed));
     const RunOptions options{.algorithm = wanted.algorithm,
                              .confidence = wanted.confidence,
                              .delta = delta.value_or(parts->target().delta.value_or(0.1)),
@@ -305,7 +305,8 @@ void bind_run(nb::module_& m) {
                 "confidence: str = '', delta: float | None = None, seed: int = 0, replan: str = "
                 "'growth=0.1', system: str = 'simulated', source: str = '', overwrite: bool = False, "
                 "misspecification: float | None = None, reach: str | None = None) -> Run"),
-            "Starts a run in a folder, which is made if it does not exist. misspecification, reach: how far a "
+            "Starts a run in a folder, which is made if it does not exist. misspecification, reach: how far "
+            "a "
             "true law may be off its mixture, and where it may lead, where not as the problem says; to be "
             "chosen before the data are seen.\n\n"
             ">>> import alidade, tempfile\n"
@@ -359,12 +360,13 @@ void bind_run(nb::module_& m) {
         .def("load", load, "threads"_a = 0, "misspecification"_a = nb::none(), "reach"_a = nb::none(),
              nb::sig("def load(self, threads: int = 0, misspecification: float | None = None, reach: str | "
                      "None = None) -> LoadedRun | None"))
-        .def("knowledge", knowledge_of, "threads"_a = 0, "misspecification"_a = nb::none(),
-             "reach"_a = nb::none(),
-             nb::sig("def knowledge(self, threads: int = 0, misspecification: float | None = None, reach: str "
-                     "| None = None) -> Knowledge"),
-             "What the run knows, computed again from the stored evidence. misspecification, reach: with "
-             "another assumption than the run was made with, for what is certified and planned from here on.")
+        .def(
+            "knowledge", knowledge_of, "threads"_a = 0, "misspecification"_a = nb::none(),
+            "reach"_a = nb::none(),
+            nb::sig("def knowledge(self, threads: int = 0, misspecification: float | None = None, reach: str "
+                    "| None = None) -> Knowledge"),
+            "What the run knows, computed again from the stored evidence. misspecification, reach: with "
+            "another assumption than the run was made with, for what is certified and planned from here on.")
         .def("sensitivity", sensitivity_of, "reward_free"_a = true, "threads"_a = 0,
              "What is certain if the truth is farther off the mixture than was assumed.")
         .def_prop_ro("folder", [](const RunObject& self) { return self.settled()->folder().string(); })

@@ -243,7 +243,8 @@ TEST(FollowingAlternatives, OneRowsMixtureHasTheSlopesOfDifferences) {
     }
 }
 
-/// ln of the mean over concentrations of one row's evidence, factor by factor in long double: no cancellation.
+/// ln of the mean over concentrations of one row's evidence, factor by factor in long double: no
+/// cancellation.
 long double exact_mixture(const FitRows& rows, const Vector& weights) {
     std::vector<long double> logs;
     for (const double concentration : detail::concentrations) {
@@ -264,8 +265,8 @@ long double exact_mixture(const FitRows& rows, const Vector& weights) {
     return largest + std::log(mass / static_cast<long double>(logs.size()));
 }
 
-// The slope of rows(alpha) is a difference of numbers as large as alpha. Less its doubt, the tangent is below the
-// function everywhere, beside the point where it touches as well: that is all that a minimum rests on.
+// The slope of rows(alpha) is a difference of numbers as large as alpha. Less its doubt, the tangent is below
+// the function everywhere, beside the point where it touches as well: that is all that a minimum rests on.
 TEST(FollowingAlternatives, OneRowsTangentsAreBelowIt) {
     const BaseKernel one{"one", 2, 2, {0, 2, 3}, {0, 1, 1}, {.3, .7, 1}},
         other{"other", 2, 2, {0, 2, 3}, {0, 1, 1}, {.8, .2, 1}};
@@ -335,8 +336,8 @@ TEST(FollowingAlternatives, ConfinementSpendsNoMoreThanItHas) {
                 const double value = alternative.value(weights);
                 total += std::exp(chance + value);
                 // At least what either part is worth.
-                const double apart = std::log(0.95) +
-                                     detail::ForeignAlternative(rows, kernel.values, 0.3).value(weights);
+                const double apart =
+                    std::log(0.95) + detail::ForeignAlternative(rows, kernel.values, 0.3).value(weights);
                 EXPECT_GE(value, apart - 1e-12);
                 const double ahead = best - detail::log_likelihood(rows, rows.predicted(weights)) -
                                      detail::mixture_regret(n, 2);

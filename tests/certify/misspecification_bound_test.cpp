@@ -212,8 +212,8 @@ TEST(SuspectRows, AreMostlyThoseThatAreOff) {
     EXPECT_LE(right, bad / 20);
 }
 
-/// 40 pairs of two successors, two base models, 12 pairs off by a quarter, all to the same side: they move the
-/// weights, and the others look wrong.
+/// 40 pairs of two successors, two base models, 12 pairs off by a quarter, all to the same side: they move
+/// the weights, and the others look wrong.
 struct MovedWeights {
     SharedFeatures features;
     std::vector<double> truth;  ///< chance of the first successor, pair by pair
@@ -221,7 +221,8 @@ struct MovedWeights {
     static constexpr Index pairs = 40, off = 12;
 
     MovedWeights() : truth(at(pairs), 0.5) {
-        std::vector<BaseKernel> kernels{{"one", pairs, pairs, {0}, {}, {}}, {"other", pairs, pairs, {0}, {}, {}}};
+        std::vector<BaseKernel> kernels{{"one", pairs, pairs, {0}, {}, {}},
+                                        {"other", pairs, pairs, {0}, {}, {}}};
         for (Index pair = 0; pair < pairs; ++pair)
             for (std::size_t k = 0; k < 2; ++k) {
                 const double p = k == 0 ? 0.8 : 0.2;
@@ -244,10 +245,10 @@ struct MovedWeights {
     }
 };
 
-// The mean share of right rows in a list is below its level where the misspecification is true, and far above it
-// where less is claimed than is true: the weights have followed the wrong rows. A share of 0.05 and its sum over
-// 40 runs: with a mean of 0.05 at most each, a share in [0, 1], a mean above 0.25 has probability below 1e-6
-// (Chernoff: exp(-40 KL(0.25, 0.05)) = exp(-40 * 0.224)).
+// The mean share of right rows in a list is below its level where the misspecification is true, and far above
+// it where less is claimed than is true: the weights have followed the wrong rows. A share of 0.05 and its
+// sum over 40 runs: with a mean of 0.05 at most each, a share in [0, 1], a mean above 0.25 has probability
+// below 1e-6 (Chernoff: exp(-40 KL(0.25, 0.05)) = exp(-40 * 0.224)).
 TEST(SuspectRows, AreATestOnlyWhereTheClaimIsTrue) {
     const MovedWeights system;
     Stream random = support::test_stream(1, 31);
@@ -271,8 +272,8 @@ TEST(SuspectRows, AreATestOnlyWhereTheClaimIsTrue) {
     EXPECT_GT(of_less, 0.25) << "the attack is none";
 }
 
-// One row that can be off, and no weights to choose: it is listed from an evidence of 1/(4/5 share) on, since a
-// fifth of the share is for the sets.
+// One row that can be off, and no weights to choose: it is listed from an evidence of 1/(4/5 share) on, since
+// a fifth of the share is for the sets.
 TEST(SuspectRows, AreListedFromTheirLevelOn) {
     const BaseKernel coin{"coin", 2, 2, {0, 2, 3}, {0, 1, 1}, {.5, .5, 1}};
     const auto features =

@@ -123,8 +123,7 @@ public:
 private:
     std::vector<double> law_of(Index pair) const {
         // Towards base model 1 and away from 2, or the other way round, an eighth of the run each.
-        const bool back =
-            adversary_ == Adversary::alternating && look_ / std::max(1, looks_ / 8) % 2 == 1;
+        const bool back = adversary_ == Adversary::alternating && look_ / std::max(1, looks_ / 8) % 2 == 1;
         const Index i = back ? 2 : 1, l = back ? 1 : 2;
         const std::vector<double>& law = truth_.laws[at(pair)];
         return shifted(law, zeta_, [&](Index j) {

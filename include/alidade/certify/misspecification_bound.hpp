@@ -21,9 +21,10 @@ struct MisspecificationBound {
 /// The largest zeta that the data refute: under it, whatever the weights and whatever law within zeta of the
 /// mixture each pair follows, the data would be improbable beyond `level`. It holds at all times at once and
 /// however actions were chosen. Two arguments with half of the level each: by likelihood, if every pair has
-/// one law at a step that does not change with time, and by bets, which ask for nothing of the kind
-/// [docs/algorithms/model-check.md, Theorems 3 and 4]. It says nothing about how much more the truth may be
-/// off: no data can. Transitions to where no base model leads count, where they were counted.
+/// one law at a step that does not change with time [docs/algorithms/model-check.md, Theorem 3], and by bets,
+/// which ask for nothing of the kind [docs/algorithms/model-check.md, Theorem 4]. It says nothing about how
+/// much more the truth may be off: no data can. Transitions to where no base model leads count, where they
+/// were counted.
 MisspecificationBound misspecification_lower(const FeatureMap& features, const Counts& counts,
                                              bool homogeneous, double level = 0.01);
 

@@ -14,7 +14,7 @@ namespace alidade {
 struct SuspectRows {
     double misspecification = 0;  ///< zeta in (0, 1): how far off any law may be, for the list to hold
     bool refuted = false;         ///< the data prove that some law is farther off; then nothing is listed
-    std::vector<Misfit> rows;  ///< the worst first; `log_evidence` is the least over all possible weights
+    std::vector<Misfit> rows;     ///< the worst first; `log_evidence` is the least over all possible weights
 };
 
 /// Lists of rows that are off their mixture, for each of some zetas. Where no law is farther than zeta off

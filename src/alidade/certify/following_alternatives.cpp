@@ -266,12 +266,12 @@ double ConfinedAlternative::value_at_fit(const Vector& weights) const {
 }
 
 double ConfinedAlternative::log_ahead(const Vector& weights) const {
-    // Averaged over the weights the likelihood is at most the regret below that of the fit, or of any weights.
+    // Averaged over the weights the likelihood is at most the regret below that of the fit, or of any
+    // weights.
     AccurateSum sum(-regret_);
     for (Index item = 0; item < rows_.size(); ++item)
         if (rows_.informative[at(item)])
-            sum.add(rows_.counts[at(item)] *
-                    std::log(fitted_[at(item)] / rows_.predicted(item, weights)));
+            sum.add(rows_.counts[at(item)] * std::log(fitted_[at(item)] / rows_.predicted(item, weights)));
     return sum.value();
 }
 
@@ -304,8 +304,8 @@ void ConfinedAlternative::expand(const Vector& weights, ConvexExpansion& about) 
                            off * apart.cwiseAbs().maxCoeff() +
                            4 * unit * about.gradient.cwiseAbs().maxCoeff();
     about.gradient = share * about.gradient + rest * mixtures.gradient;
-    about.curvature = share * about.curvature + rest * mixtures.curvature +
-                      share * rest * apart * apart.transpose();
+    about.curvature =
+        share * about.curvature + rest * mixtures.curvature + share * rest * apart * apart.transpose();
 }
 
 }  // namespace alidade::detail

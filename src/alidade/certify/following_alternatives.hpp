@@ -81,8 +81,8 @@ inline constexpr double share_of_confinement = 0.05;
 
 /// foreign(R, epsilon), confined: its least over the weights may lie at weights that the data exclude. So a
 /// small share is spent on a predictor that believes some mixture, of which it does not know the weights: at
-/// weights far from the fit it is ahead of P_theta, whatever R is. A mean of both, so again a supermartingale,
-/// and ln of it is convex [docs/algorithms/model-check.md, Confinement].
+/// weights far from the fit it is ahead of P_theta, whatever R is. A mean of both, so again a
+/// supermartingale, and ln of it is convex [docs/algorithms/model-check.md, Confinement].
 class ConfinedAlternative final : public ConvexFunction {
 public:
     /// `fitted`: what the weights of largest likelihood predict, for all items; `regret`: of the informative

@@ -178,15 +178,15 @@ MisspecificationBound misspecification_lower(const FeatureMap& features, const C
     const std::vector<ProfiledSet> sets = profiled_sets(features, counts, homogeneous);
     MisspecificationBound bound;
     bound.level = level;
-    // Ville's inequality for each set, and a union over the sets; the other half of the level is for the bets.
+    // Ville's inequality for each set, and a union over the sets; the other half of the level is for the
+    // bets.
     const double threshold = std::log(2 * static_cast<double>(std::max<std::size_t>(1, sets.size())) / level);
     for (const ProfiledSet& set : sets) {
         // What is refuted is refuted for all that is less; a set that refutes no more than another adds
         // nothing.
         const double first = std::max(bound.lower, least_zeta);
         if (!refuted(set, 0, threshold) || !refuted(set, first, threshold)) continue;
-        bound.lower =
-            largest_refuted(first, [&](double zeta) { return refuted(set, zeta, threshold); });
+        bound.lower = largest_refuted(first, [&](double zeta) { return refuted(set, zeta, threshold); });
         bound.step = set.step;
     }
     refute_by_bets(features, counts, homogeneous, level / 2, sets, bound);

@@ -115,8 +115,7 @@ std::optional<std::vector<VertexSet>> possible_weights(const Tested& data, doubl
     for (std::size_t k = 0; k < data.views.size(); ++k) {
         const BetTable& table = data.tables[k];
         const double allowance = bet_allowance(std::ssize(data.views), table.bets(), delta);
-        std::optional<VertexSet> hull =
-            VertexSet::of(bet_half_spaces(table, zeta, allowance, data.about[k]));
+        std::optional<VertexSet> hull = VertexSet::of(bet_half_spaces(table, zeta, allowance, data.about[k]));
         if (!hull) return std::nullopt;
         all.push_back(std::move(*hull));
     }
@@ -159,11 +158,12 @@ std::vector<SuspectRows> suspect_rows(const Task& task, const Counts& counts, st
                                       double share) {
     expects(share > 0 && share < 1, "share is {}; must be greater than 0 and less than 1", share);
     for (const double zeta : zetas)
-        expects(zeta > 0 && zeta < 1,
-                "misspecification is {}; must be greater than 0 and less than 1: rows that are off are listed "
-                "for truths that may be off by so much. With none allowed for, wrong rows move the weights, "
-                "and right rows look wrong",
-                zeta);
+        expects(
+            zeta > 0 && zeta < 1,
+            "misspecification is {}; must be greater than 0 and less than 1: rows that are off are listed "
+            "for truths that may be off by so much. With none allowed for, wrong rows move the weights, "
+            "and right rows look wrong",
+            zeta);
     expects(task.linear == nullptr && task.features->kind() == FeatureKind::base_models,
             "rows are compared with mixtures of base models; the task has none");
     expects(counts.shape() == task.shape() && counts.over(*task.features),

@@ -52,7 +52,8 @@ Document open_document(std::string_view path_text) {
                                         "misspecification", "reach", "state_names", "action_names"});
     if (root.has("environment")) {
         const detail::TomlSection environment = root.section("environment");
-        environment.allow_only({"weights", "measures", "foreign", "foreign_share", "command", "system", "workers", "timeout"});
+        environment.allow_only(
+            {"weights", "measures", "foreign", "foreign_share", "command", "system", "workers", "timeout"});
         const std::string truth = root.has("linear") ? "measures" : "weights";
         expects(!(environment.has(truth) && environment.has("command")),
                 "{} has both '{}' and 'command'; keep the one that is to be explored",

@@ -178,8 +178,8 @@ std::string save_linear(const ProblemDescription& parts, const fs::path& folder)
     text += "\n[environment]\nmeasures = \"truth.npz\"\n";
     if (!parts.foreign) return text;
     save_foreign(*parts.foreign, *parts.linear, folder);
-    return text + fmt::format("foreign = \"foreign.npz\"\nforeign_share = {}\n",
-                              float_text(parts.foreign->share));
+    return text +
+           fmt::format("foreign = \"foreign.npz\"\nforeign_share = {}\n", float_text(parts.foreign->share));
 }
 
 std::string target_section(const ProblemTarget& target) {
