@@ -33,6 +33,8 @@ struct Standing {
     std::optional<RunContradiction> contradiction;  ///< what the run has stored, else what the check found
     bool despite = false;                           ///< whether the user wants to go on all the same
 
+    /// How far off the truth is at least; 0 where nothing was found.
+    double off_by() const { return fit && fit->bound ? fit->bound->lower : 0; }
     /// 4 if the model is contradicted and nobody said to go on; else what the command would return.
     int exit_code(int otherwise) const { return contradiction && !despite ? 4 : otherwise; }
 };

@@ -183,7 +183,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
     text += describe(explored.knowledge.certificate, problem.shape(), console) +
             describe_assumed(task_of(problem, store.options()));
-    if (const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, {});
+    if (const auto off =
+            sensitivity_of(store, explored.knowledge, {}, nullptr, {}, explored.standing.off_by());
         off && !explored.standing.contradiction)
         text += describe_briefly(*off, problem.shape(), {});
     text += "\n";
@@ -205,7 +206,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
 
 int exit_code(const Explored& explored, const Goal& goal) {
     if (explored.stopped == Stopped::interrupted) return explored.standing.exit_code(130);
-    return explored.standing.exit_code(explored.stopped == Stopped::budget && (goal.target || goal.enough) ? 3 : 0);
+    return explored.standing.exit_code(
+        explored.stopped == Stopped::budget && (goal.target || goal.enough) ? 3 : 0);
 }
 
 }  // namespace alidade::app

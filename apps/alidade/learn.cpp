@@ -267,7 +267,7 @@ std::string text_of(const Learned& all, const Console& console) {
             fmt::format("  The run had all of {} already: nothing is counted twice.\n\n", printable(file));
     text += describe(knowledge.certificate, problem.shape(), console) +
             describe_assumed(task_of(problem, store.options()));
-    if (const auto off = sensitivity_of(store, knowledge, {}, nullptr, {});
+    if (const auto off = sensitivity_of(store, knowledge, {}, nullptr, {}, all.standing.off_by());
         off && !all.standing.contradiction)
         text += describe_briefly(*off, problem.shape(), {});
     text += "\n";

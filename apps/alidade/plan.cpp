@@ -118,7 +118,7 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     const bool wanted = asked.wanted() || asked.tolerance;
     const std::optional<SensitivityAnswer> off =
         wanted || (!console.json() && !standing.contradiction)
-            ? sensitivity_of(run, knowledge, asked, &question, threads)
+            ? sensitivity_of(run, knowledge, asked, &question, threads, standing.off_by())
             : std::nullopt;
     if (console.json()) {
         ordered_json object = plan_json(*planned, certificate, given, reward, shape);

@@ -163,8 +163,8 @@ TEST_F(Misspecification, BadFlagsAreBadInput) {
     EXPECT_NE(other.err.find("weighted"), std::string::npos) << other.err;
 }
 
-// A check that found data off the mixture contradicts nothing of truths that may be as far off; those that are
-// listed as off are quoted with what must be true for it.
+// A check that found data off the mixture contradicts nothing of truths that may be as far off; those that
+// are listed as off are quoted with what must be true for it.
 TEST_F(Misspecification, ThatIsAssumedLaterJudgesWhatACheckFound) {
     const Outcome found = run({"explore", std::string(garnet_off) + "&foreign=0.3", "-o", "off", "--episodes",
                                "30000", "--algorithm", "uniform", "--json"});
@@ -188,6 +188,10 @@ TEST_F(Misspecification, ThatIsAssumedLaterJudgesWhatACheckFound) {
         EXPECT_FALSE(nlohmann::json::parse(allowed.out).contains("contradiction"));
     }
     EXPECT_EQ(run({"certify", "off", "--misspecification", "0.001", "--json"}).code, 4);
+    // What is less than the check has proved is refuted on the curve.
+    const Outcome curve = run({"certify", "off", "--sensitivity", "0,0.001,0.3", "--json"});
+    const auto points = nlohmann::json::parse(curve.out)["sensitivity"]["points"];
+    EXPECT_TRUE(points[0]["refuted"] && points[1]["refuted"] && !points[2]["refuted"]);
 }
 
 }  // namespace
