@@ -295,14 +295,16 @@ void ConfinedAlternative::expand(const Vector& weights, ConvexExpansion& about) 
     const double one = std::log1p(-share_of_confinement) + about.value,
                  other = std::log(share_of_confinement) + mixtures.value;
     about.value = log_sum_exp(one, other);
-    // The shares of a sum of exponentials, and what the doubt of the exponents makes of them.
+    // The shares of a sum of exponentials, and what the doubt of the exponents makes of them: the slope of a
+    // share by them is the product of both shares, which changes by the factor e^off at most on the way.
     const double share = std::exp(one - about.value), rest = std::exp(other - about.value);
     const double off = about.doubt + mixtures.doubt + 4 * unit * (1 + std::abs(one) + std::abs(other));
+    const double moved = share * rest * off * std::exp(off) + 4 * unit;
     const Vector apart = about.gradient - mixtures.gradient;
     about.doubt = std::max(about.doubt, mixtures.doubt) + 4 * unit * (1 + std::abs(about.value));
     about.gradient_doubt = share * about.gradient_doubt + rest * mixtures.gradient_doubt +
-                           off * apart.cwiseAbs().maxCoeff() +
-                           4 * unit * about.gradient.cwiseAbs().maxCoeff();
+                           moved * apart.cwiseAbs().maxCoeff() +
+                           4 * unit * mixtures.gradient.cwiseAbs().maxCoeff();
     about.gradient = share * about.gradient + rest * mixtures.gradient;
     about.curvature =
         share * about.curvature + rest * mixtures.curvature + share * rest * apart * apart.transpose();
