@@ -137,9 +137,10 @@ std::string describe(const AtlasRecord& record, double seconds, const Console& c
         "{} of {}\n  loss       {}  (any reward at all: {})\n", console.bold("Atlas"),
         printable(objective_names(record.objectives)), headline(record),
         atlas.reward_free >= static_cast<double>(atlas.horizon) ? "vacuous" : upper_bound(atlas.reward_free));
-    text += fmt::format("  plans      {}, in {} cells; {} certificates in {}\n",
+    text += fmt::format("  plans      {}, in {} cell{}; {} certificates in {}\n",
                         with_commas(std::ssize(atlas.policies)), with_commas(std::ssize(atlas.cells)),
-                        with_commas(atlas.certificates), duration(seconds));
+                        atlas.cells.size() == 1 ? "" : "s", with_commas(atlas.certificates),
+                        duration(seconds));
     const std::string way = obstacle(record);
     if (atlas.asked > 0)
         text +=

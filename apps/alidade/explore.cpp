@@ -46,14 +46,14 @@ const Context flag_context{"the command line", "it decides what the run does and
                            "alidade explore --help lists the flags and what they take"};
 
 /// The constants that a source was asked for; "sharp" where nothing is said.
-std::string constants_of(const Request& source) {
+std::string source_constants(const Request& source) {
     const auto constants = source.given.find("constants");
     return constants == source.given.end() ? "sharp" : constants->second;
 }
 
 /// Whether a source's constants are a theorem's, and so are told the number of episodes beforehand.
 bool is_planned(const Request& source) {
-    return source.name != "linear" && constants_of(source) != "sharp";
+    return source.name != "linear" && source_constants(source) != "sharp";
 }
 
 /// The source of that kind; none if there is no such.
@@ -67,7 +67,7 @@ const Request* planned_source(const std::vector<Request>& sources) {
 double theorem_episodes(const Request& source, const BoundSetting& setting, double target) {
     if (source.name == "regression") return hoeffding_episodes(setting, target);
     return bernstein_episodes(
-        setting, target, constants_of(source) == "paper" ? BernsteinRadii::printed : BernsteinRadii::safe);
+        setting, target, source_constants(source) == "paper" ? BernsteinRadii::printed : BernsteinRadii::safe);
 }
 
 /// The budget: the flag, the problem's, or the default; for a theorem's constants with a target alone, what
@@ -87,7 +87,7 @@ std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, do
     throw UserError(
         fmt::format("Theorem {} asks for {:.3g} episodes; a run can count {}",
                     planned->name == "regression" ? 1 : 2, episodes, most_episodes),
-        {fmt::format("--constants {} with a target and no budget", constants_of(*planned)),
+        {fmt::format("--constants {} with a target and no budget", source_constants(*planned)),
          "such a run would never end",
          "--episodes 1e9, to see what the printed constants give after so many; or a larger --target"});
 }

@@ -91,12 +91,6 @@ std::vector<AtlasObjective> choose_objectives(const ObjectiveFlags& flags, const
     return objectives;
 }
 
-Objectives rewards_of(const std::vector<AtlasObjective>& objectives) {
-    std::vector<Reward> rewards;
-    for (const AtlasObjective& objective : objectives) rewards.push_back(objective.reward);
-    return Objectives(std::move(rewards));
-}
-
 void add_region(const ObjectiveFlags& flags, const std::vector<AtlasObjective>& objectives,
                 AtlasOptions& options) {
     const auto read = [&](const std::vector<std::string>& texts, const std::string& flag, double otherwise) {

@@ -29,9 +29,6 @@ void add_objective_flags(CLI::App& command, ObjectiveFlags& flags);
 std::vector<AtlasObjective> choose_objectives(const ObjectiveFlags& flags, const Problem& problem,
                                               const Console& console);
 
-/// What the library takes them for.
-Objectives rewards_of(const std::vector<AtlasObjective>& objectives);
-
 /// Puts the bounds of weights into the options. Throws UserError for a name that is no objective, or no
 /// number.
 void add_region(const ObjectiveFlags& flags, const std::vector<AtlasObjective>& objectives,

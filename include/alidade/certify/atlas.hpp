@@ -115,12 +115,15 @@ struct Atlas {
 /// of range, or weights that leave no room.
 Atlas make_atlas(const Knowledge& knowledge, const Objectives& objectives, const AtlasOptions& options = {});
 
-/// Whether the tree covers the weights and the cells are its leaves; knows nothing of how it was made.
-/// Throws BrokenInvariant naming what is wrong.
+/// Whether the tree covers the weights, the cells are its leaves and no promise is below its parts; knows
+/// nothing of how it was made. Throws BrokenInvariant naming what is wrong. An atlas that passes may be asked
+/// anything; one from a file that was not checked may not.
 void check_cover(const Atlas& atlas);
 
 /// The largest excess of a recomputed bound over the stored one, over all cells and corners, and of ends of
-/// value intervals over stored ones; 0 or less if everything follows from the knowledge.
+/// value intervals over stored ones; 0 or less if everything follows from the knowledge, infinite if
+/// something is no number. Throws BrokenInvariant where `check_cover` does, and of an atlas that is said to
+/// have another horizon or to fail less often than the knowledge.
 double recheck(const Atlas& atlas, const Knowledge& knowledge, const Objectives& objectives,
                Threads threads = {});
 

@@ -80,7 +80,8 @@ public:
     /// Data that nobody asked for, or that come when their experiment is over. Throws InvalidArgument where
     /// the sets do not hold for such data: Explorer::unasked_refusal says why.
     void tell_unasked(const Counts& batch, const std::optional<RunContradiction>& found = {});
-    /// Asks options.enough of what is known now, once for the same data; false if there is nobody to ask.
+    /// Asks options.enough of what is known now; false if there is nobody to ask. `conclude` goes by the last
+    /// answer.
     bool is_enough(const ExploreOptions& options);
     /// The certificate at the end: reported, but not remembered, so that who goes on cannot tell that there
     /// was an end. Throws as `ask` does. Whether target or budget ended it; else it was interrupted.
@@ -145,8 +146,7 @@ private:
     Iterate scheduled_;               // the best of the certificates that the schedule asked for
     std::optional<Iterate> final_;    // and of the one at the end of run()
     std::int64_t certified_at_ = -1;  // episodes at the last scheduled certificate
-    std::int64_t asked_at_ = -1;      // episodes when it was asked whether they are enough
-    bool enough_ = false;             // and they were
+    bool enough_ = false;             // the last answer of who was asked
     std::vector<TracePoint> trace_;
     std::optional<RunContradiction> contradiction_;
     Timings timings_;

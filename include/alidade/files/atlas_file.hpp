@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "alidade/certify/atlas.hpp"
+#include "alidade/certify/weighting.hpp"
 #include "alidade/files/reward_file.hpp"
 #include "alidade/model/reward.hpp"
 
@@ -27,6 +28,9 @@ struct AtlasObjective {
     /// The other way: the value in rewards that a value in the objective's unit stands for.
     double in_rewards(double value) const;
 };
+
+/// What the atlas maximises of each.
+Objectives rewards_of(const std::vector<AtlasObjective>& objectives);
 
 /// An atlas with what it is of.
 struct AtlasRecord {

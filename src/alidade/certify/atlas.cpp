@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -32,7 +33,8 @@ void require_room(const std::vector<double>& at_least, const std::vector<double>
         for (const double bound : *bounds)
             expects(bound >= 0 && bound <= 1, "a bound of a weight is {}; must be from 0 to 1", bound);
     }
-    constexpr double least_room = 1e-6;
+    // As the shortest edge; and with so much of it, what corners are rounded by is nothing.
+    constexpr double least_room = 1e-4;
     double least = 0, most = 0;
     for (std::size_t i = 0; i < at(objectives); ++i) {
         const double from = at_least.empty() ? 0 : at_least[i], to = at_most.empty() ? 1 : at_most[i];
@@ -130,6 +132,12 @@ double recheck(const Atlas& atlas, const Knowledge& knowledge, const Objectives&
     require_atlas_knowledge(knowledge, objectives);
     expects(objectives.count() == atlas.objectives, "there are {} objectives; the atlas is of {}",
             objectives.count(), atlas.objectives);
+    check_cover(atlas);
+    ensures(atlas.horizon == knowledge.learned->shape().horizon, "the atlas has the horizon {}, the model {}",
+            atlas.horizon, knowledge.learned->shape().horizon);
+    ensures(atlas.failure_probability >= knowledge.learned->delta(),
+            "the atlas is said to fail with probability {}, its confidence sets do with {}",
+            atlas.failure_probability, knowledge.learned->delta());
     const DeviationTable deviations = DeviationTable::of(*knowledge.learned);
     const std::vector<Claim> claims = claims_of(atlas);
     std::vector<double> excesses(claims.size());
@@ -137,6 +145,9 @@ double recheck(const Atlas& atlas, const Knowledge& knowledge, const Objectives&
         for (Index i = first; i < last; ++i)
             excesses[at(i)] = excess(claims[at(i)], knowledge, deviations, objectives);
     });
+    // A claim that is no number follows from nothing.
+    if (std::ranges::any_of(excesses, [](double x) { return std::isnan(x); }))
+        return std::numeric_limits<double>::infinity();
     return std::ranges::max(excesses);
 }
 

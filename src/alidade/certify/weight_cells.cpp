@@ -5,7 +5,17 @@
 #include <cmath>
 #include <utility>
 
+#include "alidade/error.hpp"
+
 namespace alidade::detail {
+
+namespace {
+
+/// Cells of the region itself, which no budget of certificates could do with fewer. Bounds on both sides of
+/// all weights leave some 14 cells of four weights, 700 of five and 10,000 of six.
+constexpr Index most_parts = 20'000;
+
+}  // namespace
 
 double edge_length(std::span<const double> from, std::span<const double> to) {
     double sum = 0;
@@ -61,17 +71,22 @@ std::vector<OpenCell> WeightCells::cut(std::vector<OpenCell> cells, std::size_t 
     while (!cells.empty()) {
         OpenCell cell = std::move(cells.back());
         cells.pop_back();
+        expects(static_cast<Index>(kept.size() + cells.size()) < most_parts,
+                "the bounds of weights cut them into more than {} cells; give bounds of fewer weights, or "
+                "wider ones",
+                most_parts);
         const auto weight = [&](std::size_t j) { return corner(cell.corners[j])[objective]; };
         std::size_t low = 0, high = 0;
         for (std::size_t j = 1; j < cell.corners.size(); ++j) {
             if (weight(j) < weight(low)) low = j;
             if (weight(j) > weight(high)) high = j;
         }
-        if (weight(low) < level && weight(high) > level) {
+        const bool below = weight(low)<level - plane_tolerance, above = weight(high)> level + plane_tolerance;
+        if (below && above) {
             const double t = (level - weight(high)) / (weight(low) - weight(high));
             for (OpenCell& part : split(cell, {low, high, t, {{objective, level}}}))
                 cells.push_back(std::move(part));
-        } else if (keep_above ? weight(low) >= level : weight(high) <= level) {
+        } else if (keep_above ? !below : !above) {
             kept.push_back(std::move(cell));
         } else {
             close(cell, AtlasNode::outside);
@@ -83,10 +98,11 @@ std::vector<OpenCell> WeightCells::cut(std::vector<OpenCell> cells, std::size_t 
 
 std::vector<OpenCell> WeightCells::within(std::span<const double> at_least, std::span<const double> at_most) {
     std::vector<OpenCell> cells{root()};
-    for (std::size_t i = 0; i < at(objectives_); ++i) {
+    // What is left of all least weights is one simplex, of which the largest ones cut off few corners.
+    for (std::size_t i = 0; i < at(objectives_); ++i)
         if (at_least[i] > 0) cells = cut(std::move(cells), i, at_least[i], true);
+    for (std::size_t i = 0; i < at(objectives_); ++i)
         if (at_most[i] < 1) cells = cut(std::move(cells), i, at_most[i], false);
-    }
     return cells;
 }
 

@@ -27,6 +27,10 @@ struct EdgeSplit {
     std::optional<std::pair<std::size_t, double>> plane = {};
 };
 
+/// Weights are on a plane if they are no farther from it than this, which is what corners are rounded by: a
+/// cell is not split for less.
+inline constexpr double plane_tolerance = 2e-15;
+
 /// Half the 1-norm of the difference: the mass that has to be moved, in [0, 1].
 double edge_length(std::span<const double> from, std::span<const double> to);
 

@@ -147,9 +147,9 @@ std::optional<Deployment> Exploration::ask(const ExploreOptions& options) {
 // The sets hold at all times at once, so that whoever looks at them may end the run when it likes [theory
 // §3f].
 bool Exploration::is_enough(const ExploreOptions& options) {
-    if (!options.enough || explorer_.episodes() == asked_at_) return enough_;
+    enough_ = false;
+    if (!options.enough) return false;
     const Watch watch(timings_.certify);
-    asked_at_ = explorer_.episodes();
     judged(options.despite_contradiction, [&] {
         enough_ = options.enough({explorer_.learned(), {}, explorer_.episodes()});
     });
@@ -162,7 +162,6 @@ void Exploration::note(const std::optional<RunContradiction>& found) {
 
 void Exploration::tell(const Counts& batch, const std::optional<RunContradiction>& found) {
     const Watch planning(timings_.plan);
-    enough_ = false;
     explorer_.tell(batch);
     counts_ += batch;
     note(found);
@@ -170,13 +169,13 @@ void Exploration::tell(const Counts& batch, const std::optional<RunContradiction
 
 void Exploration::tell_unasked(const Counts& batch, const std::optional<RunContradiction>& found) {
     const Watch planning(timings_.plan);
-    enough_ = false;
     explorer_.tell_unasked(batch);
     counts_ += batch;
     note(found);
 }
 
 Stopped Exploration::conclude(const ExploreOptions& options) {
+    enough_ = enough_ && options.enough;
     const bool target = enough_ || met(scheduled_.bound, options);
     finish(options.despite_contradiction);
     if (target || met(final_->knowledge->certificate.bound, options)) return Stopped::target;

@@ -122,6 +122,12 @@ double AtlasObjective::in_rewards(double value) const {
     return sense == Sense::maximise ? given : horizon - given;
 }
 
+Objectives rewards_of(const std::vector<AtlasObjective>& objectives) {
+    std::vector<Reward> rewards;
+    for (const AtlasObjective& objective : objectives) rewards.push_back(objective.reward);
+    return Objectives(std::move(rewards));
+}
+
 std::vector<double> AtlasRecord::weights_of(std::span<const double> in_units) const {
     expects(in_units.size() == objectives.size(), "there are {} weights; must be {}, one an objective",
             in_units.size(), objectives.size());
