@@ -7,15 +7,10 @@
 
 namespace alidade::detail {
 
-namespace {
-
-/// Whether the truth may lead from every pair to every state.
 bool leads_anywhere(const LearnedModel& learned) {
     const LearnedMixture* const mixture = learned.mixture();
     return mixture != nullptr && mixture->misspecification() > 0 && mixture->reach() == Reach::anywhere;
 }
-
-}  // namespace
 
 RewardCaps::RewardCaps(const ValueRanges& ranges) : horizon_(ranges.horizon) {
     for (Step h = 0; h < horizon_; ++h) {

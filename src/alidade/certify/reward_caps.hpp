@@ -11,6 +11,9 @@
 
 namespace alidade::detail {
 
+/// Whether the truth may lead from every pair to every state: off its mixture, it may.
+bool leads_anywhere(const LearnedModel& learned);
+
 /// N_h(s,a): the most that a reward of a class can still pay after the reward of (h,s,a), whatever is done
 /// and wherever it leads; and what recursions of errors need besides. For rewards in [0,1] it is H-1-h
 /// [docs/algorithms/reward-classes.md].
