@@ -73,7 +73,9 @@ struct ClassCertificate {
 /// unless the class has the model's shape.
 ClassCertificate certify_class(const LearnedModel& learned, const DeviationTable& deviations,
                                const RewardClass& rewards, const RewardFreeOptions& options = {});
-/// The same with deviations by the widths of the knowledge's sets: about the time of one more certificate.
+/// The same with deviations by the widths of the knowledge's sets, in about the time of one more certificate;
+/// and, unless rewards may depend on the past or candidates are named, the knowledge's own certificate as the
+/// further candidate `reward-free`.
 ClassCertificate certify_class(const Knowledge& knowledge, const RewardClass& rewards,
                                const RewardFreeOptions& options = {});
 

@@ -75,9 +75,22 @@ ClassCertificate certify_class(const LearnedModel& learned, const DeviationTable
 ClassCertificate certify_class(const Knowledge& knowledge, const RewardClass& rewards,
                                const RewardFreeOptions& options) {
     expects(knowledge.learned != nullptr, "the knowledge has no learned model");
-    return certify_class(*knowledge.learned,
-                         DeviationTable::by_widths(*knowledge.learned, {}, options.threads), rewards,
-                         options);
+    const RewardFreeCertificate& free = knowledge.certificate;
+    ClassCertificate certificate =
+        certify_class(*knowledge.learned,
+                      DeviationTable::by_widths(*knowledge.learned, {}, options.threads), rewards, options);
+    // What holds for all rewards in [0, 1] holds for these; it may rest on sets, or on luck in a search, that
+    // the class has not. Its proof may be one of rewards that do not know the past.
+    if (rewards.of_histories() || free.candidates.empty() || !options.certificates.empty() ||
+        free.failure_probability > certificate.failure_probability)
+        return certificate;
+    certificate.candidates.emplace_back("reward-free", free.bound);
+    if (free.bound < certificate.bound) {
+        certificate.bound = free.bound;
+        certificate.method = "reward-free";
+        certificate.vacuous = false;
+    }
+    return certificate;
 }
 
 }  // namespace alidade
