@@ -1,6 +1,7 @@
 """What is certain about plans on the real system."""
 
 from ._core import (
+    ClassCertificate,
     Contradiction,
     Contribution,
     Evidence,
@@ -8,10 +9,14 @@ from ._core import (
     Misfit,
     MisspecificationBound,
     ModelFit,
+    NearCertificate,
     PriceOfRobustness,
     RewardCertificate,
+    RewardClass,
     RewardFreeCertificate,
     RobustPlan,
+    certify_class,
+    certify_near,
     certify_reward,
     certify_rewards,
     check_model,
@@ -22,6 +27,7 @@ from ._core import (
 )
 
 __all__ = [
+    "ClassCertificate",
     "Contradiction",
     "Contribution",
     "Evidence",
@@ -29,10 +35,14 @@ __all__ = [
     "Misfit",
     "MisspecificationBound",
     "ModelFit",
+    "NearCertificate",
     "PriceOfRobustness",
     "RewardCertificate",
+    "RewardClass",
     "RewardFreeCertificate",
     "RobustPlan",
+    "certify_class",
+    "certify_near",
     "certify_reward",
     "certify_rewards",
     "check_model",
