@@ -129,6 +129,20 @@ TEST(NearReward, OfNoToleranceIsTheCertificateOfTheReward) {
     }
 }
 
+// Of the same everywhere: 2 H eta, and the slacks.
+TEST(NearReward, ShiftsByWhatTwoPoliciesCollect) {
+    Stream random = support::test_stream(3, 827);
+    const NearCase given = case_of(3, random);
+    const double loss = certify_reward(given.knowledge, given.reward, given.policy).loss_bound;
+    const NearCertificate found = certify_near(given.knowledge, given.reward, given.policy,
+                                               RewardTolerance::uniform(given.reward.shape(), 0.07));
+    ASSERT_EQ(found.methods[2].first, "shift");
+    EXPECT_NEAR(found.methods[2].second, loss + 2 * 3 * 0.07, 1e-7);
+    // `plain` is what lies between the ends: their values under the reward move by 3 eta each.
+    const RewardCertificate one = certify_reward(given.knowledge, given.reward, given.policy);
+    EXPECT_NEAR(found.methods[0].second, one.methods[0].second + 2 * 3 * 0.07, 1e-7);
+}
+
 /// w(h,s,a) as the theorem writes it, for a policy that takes one action, in plain loops.
 TEST(NearReward, WidensByWhatTheTheoremSays) {
     int together = 0, apart = 0;

@@ -31,7 +31,7 @@ struct NearRewards {
 
 /// What a difference of rewards by `unit` can add to the policy's advantages under the truth, one state after
 /// another: |A^r - A^{r_0}| <= w(h,s,a) where |r - r_0| <= unit [docs/algorithms/reward-classes.md, Theorem
-/// 3]. It has the scratch memory of one thread.
+/// C2]. It has the scratch memory of one thread.
 class NearWidening {
 public:
     NearWidening(const LearnedModel& learned, const DeviationTable& deviations, const Policy& policy,
