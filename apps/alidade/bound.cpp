@@ -172,7 +172,9 @@ std::string guarantee_text(const BoundRow& row, Index horizon) {
     if (!row.guarantee) return "-";
     if (row.kind == BoundRow::Kind::necessary)
         return *row.guarantee > 0 ? "≥ " + lower_bound(*row.guarantee) : "no claim";
-    return *row.guarantee >= row.most.value_or(static_cast<double>(horizon)) ? "vacuous" : "≤ " + upper_bound(*row.guarantee);
+    return *row.guarantee >= row.most.value_or(static_cast<double>(horizon))
+               ? "vacuous"
+               : "≤ " + upper_bound(*row.guarantee);
 }
 
 /// Up to how many states the radius that counts them is the smaller one.
@@ -214,7 +216,8 @@ std::string text_of(const BoundQuestion& asked, const std::vector<BoundRow>& row
     }
     text += table.text(console.width()) + "\n";
     text += paragraph(
-        "'vacuous below': with fewer episodes the theorem allows a loss of H or more (of a total of at most 1: "
+        "'vacuous below': with fewer episodes the theorem allows a loss of H or more (of a total of at most "
+        "1: "
         "of 1), which says nothing. "
         "constants: 'paper' are in its theorem or proof, 'cited' in a lemma of others, 'ours' are of a "
         "repaired or new proof, 'none' "

@@ -206,8 +206,8 @@ int certify_near_reward(const CertifyArguments& given, const ClassChoice::Near& 
 }
 
 int certify_reward_class(const CertifyArguments& given, const ClassChoice& choice, const Run& store,
-                         const Knowledge& knowledge, const Assumptions& assumptions,
-                         const Standing& standing, Threads threads, const Console& console) {
+                         const Knowledge& knowledge, const Assumptions& assumptions, const Standing& standing,
+                         Threads threads, const Console& console) {
     const Problem& problem = store.problem();
     if (constants_of(store.options()) == "paper")
         throw UserError("the run has the paper's constants, which have the certificate of their own alone",
@@ -227,12 +227,12 @@ int certify_reward_class(const CertifyArguments& given, const ClassChoice& choic
         add_standing(object, standing, problem);
         console.object(object);
     } else {
-        std::string text = describe(certificate, choice.words, console) +
-                           fmt::format("  any reward in [0, 1] at all: {}{}, of {}\n",
-                                       upper_bound(knowledge.certificate.bound),
-                                       knowledge.certificate.vacuous ? " (vacuous)" : "",
-                                       problem.shape().horizon) +
-                           describe_assumed(assumptions.task);
+        std::string text =
+            describe(certificate, choice.words, console) +
+            fmt::format("  any reward in [0, 1] at all: {}{}, of {}\n",
+                        upper_bound(knowledge.certificate.bound),
+                        knowledge.certificate.vacuous ? " (vacuous)" : "", problem.shape().horizon) +
+            describe_assumed(assumptions.task);
         if (const std::string words = describe(standing, problem, console); !words.empty())
             text += "\n" + words;
         console.result(text + "\n" + describe(certificate.contributions, problem, console));

@@ -131,8 +131,9 @@ std::pair<RewardClass, std::string> part_of(std::string_view part, const Problem
     if (name == "total") {
         const auto most = equals == std::string_view::npos ? std::optional(1.0) : number(value);
         if (!most || *most <= 0 || *most > static_cast<double>(shape.horizon))
-            throw wrong(fmt::format("the total is '{}'", printable(std::string(value))),
-                        fmt::format("it is a number above 0, and no episode pays more than {}", shape.horizon));
+            throw wrong(
+                fmt::format("the total is '{}'", printable(std::string(value))),
+                fmt::format("it is a number above 0, and no episode pays more than {}", shape.horizon));
         return {RewardClass::total(shape, *most),
                 fmt::format("adds up to at most {} in every episode, whatever it depends on", *most)};
     }

@@ -55,10 +55,9 @@ ordered_json to_json(const NearCertificate& certificate, const RewardScale& scal
 std::string describe(const NearCertificate& certificate, double eta, const RewardScale& scale) {
     std::vector<std::pair<std::string, double>> methods = certificate.methods;
     for (auto& [name, value] : methods) value *= scale.scale;
-    std::string text =
-        fmt::format("  loss    at most {}{}  ({}), under every reward within {:.6g} of it\n",
-                    upper_bound(scale.scale * certificate.loss_bound),
-                    certificate.vacuous ? "  (vacuous)" : "", named_numbers(methods), eta);
+    std::string text = fmt::format("  loss    at most {}{}  ({}), under every reward within {:.6g} of it\n",
+                                   upper_bound(scale.scale * certificate.loss_bound),
+                                   certificate.vacuous ? "  (vacuous)" : "", named_numbers(methods), eta);
     if (!certificate.radius)
         text += "  radius  none: the policy is not proved optimal for the reward itself\n";
     else if (*certificate.radius == 0)

@@ -47,9 +47,9 @@ void bind_classes(nb::module_& m) {
             },
             "shape"_a, "states"_a, "Rewards that are zero but in these states.")
         .def_static(
-            "below", [](const Shape& shape, nb::handle caps) { return RewardClass::below(reward_of(caps, shape)); },
-            "shape"_a, "caps"_a,
-            nb::sig("def below(shape: Shape, caps: typing.Any) -> RewardClass"),
+            "below",
+            [](const Shape& shape, nb::handle caps) { return RewardClass::below(reward_of(caps, shape)); },
+            "shape"_a, "caps"_a, nb::sig("def below(shape: Shape, caps: typing.Any) -> RewardClass"),
             "Rewards that are nowhere above ``caps``, itself a reward.")
         .def("__and__", &RewardClass::both, "other"_a)
         .def_prop_ro("shape", &RewardClass::shape)
@@ -60,8 +60,9 @@ void bind_classes(nb::module_& m) {
             },
             "What a reward may add up to; None where that is not said.")
         .def("__repr__", [](const RewardClass& rewards) {
-            return rewards.of_histories() ? fmt::format("<rewards with a total of at most {}>", rewards.total())
-                                          : std::string("<rewards below caps>");
+            return rewards.of_histories()
+                       ? fmt::format("<rewards with a total of at most {}>", rewards.total())
+                       : std::string("<rewards below caps>");
         });
     nb::class_<ClassCertificate>(m, "ClassCertificate",
                                  "The claim: with probability 1 - failure_probability, for every reward of "
@@ -93,11 +94,12 @@ void bind_classes(nb::module_& m) {
                 "that is an array; None where it is not for the reward itself.")
         .def_ro("failure_probability", &NearCertificate::failure_probability)
         .def("__repr__", [](const NearCertificate& c) {
-            return fmt::format("<certificate of rewards near one: loss at most {:.4g}{}, {} (probability {})>",
-                               c.loss_bound, c.vacuous ? ", vacuous" : "",
-                               c.radius ? fmt::format("proved optimal within {:.4g}", *c.radius)
-                                        : std::string("not proved optimal"),
-                               1 - c.failure_probability);
+            return fmt::format(
+                "<certificate of rewards near one: loss at most {:.4g}{}, {} (probability {})>", c.loss_bound,
+                c.vacuous ? ", vacuous" : "",
+                c.radius ? fmt::format("proved optimal within {:.4g}", *c.radius)
+                         : std::string("not proved optimal"),
+                1 - c.failure_probability);
         });
 }
 
@@ -117,8 +119,8 @@ ClassCertificate certified_class(const Knowledge& knowledge, nb::handle rewards,
         [knowledge, wanted, count] { return certify_class(knowledge, *wanted, {.threads = count}); });
 }
 
-NearCertificate certified_near(const Knowledge& knowledge, nb::handle reward, nb::handle policy, nb::handle eta,
-                               int threads) {
+NearCertificate certified_near(const Knowledge& knowledge, nb::handle reward, nb::handle policy,
+                               nb::handle eta, int threads) {
     const Shape& shape = knowledge.learned->shape();
     const Reward wanted = reward_of(reward, shape);
     const Policy followed = policy_of(policy, shape);

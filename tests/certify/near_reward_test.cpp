@@ -22,8 +22,8 @@
 namespace alidade::near_reward_test {
 namespace {
 
-/// The largest loss of a policy under a truth, over all rewards within times * unit: for every other policy, by
-/// enumeration, the reward that is best for it and worst for this one, wherever either is more often.
+/// The largest loss of a policy under a truth, over all rewards within times * unit: for every other policy,
+/// by enumeration, the reward that is best for it and worst for this one, wherever either is more often.
 double worst_loss(const TransitionModel& truth, const Policy& policy, const Reward& reward,
                   const Reward& unit, double times) {
     const Shape& shape = truth.shape();
@@ -52,8 +52,8 @@ struct NearCase {
     RewardTolerance tolerance;
 };
 
-/// Some with a tolerance for each step, state and action, some with a policy that is not the model's best, and
-/// some that is drawn.
+/// Some with a tolerance for each step, state and action, some with a policy that is not the model's best,
+/// and some that is drawn.
 NearCase case_of(std::uint64_t seed, Stream& random) {
     const support::RandomSizes sizes{.shape = {3, 2, 3},
                                      .features = 2 + static_cast<Index>(seed % 2),
@@ -66,9 +66,11 @@ NearCase case_of(std::uint64_t seed, Stream& random) {
     RewardFreeCertificate free = certify_reward_free(learned, deviations);
     const Reward reward = support::random_reward(random, sizes.shape);
     const auto shared = std::make_shared<const LearnedMixture>(learned);
-    Policy policy = seed % 7 == 6   ? support::random_stochastic_policy(random, sizes.shape)
-                    : seed % 7 == 5 ? backward_induction(learned.model(), support::random_reward(random, sizes.shape)).policy
-                                    : backward_induction(learned.model(), reward).policy;
+    Policy policy =
+        seed % 7 == 6 ? support::random_stochastic_policy(random, sizes.shape)
+        : seed % 7 == 5
+            ? backward_induction(learned.model(), support::random_reward(random, sizes.shape)).policy
+            : backward_induction(learned.model(), reward).policy;
     RewardTolerance tolerance = RewardTolerance::uniform(sizes.shape, 0.1 * sample_uniform(random));
     if (seed % 3 == 2)
         tolerance = {support::random_reward(random, sizes.shape), 0.2 * sample_uniform(random)};
@@ -85,17 +87,17 @@ TEST(NearReward, HoldsForEveryRewardNearItUnderEveryMember) {
             certify_near(given.knowledge, given.reward, given.policy, given.tolerance);
         exactly += certificate.loss_bound == 0;
         for (int member = 0; member < 3; ++member) {
-            const MixtureModel truth =
-                support::random_member(given.knowledge.mixture(), random, member == 2);
-            const double loss = worst_loss(truth, given.policy, given.reward, given.tolerance.unit,
-                                           given.tolerance.eta);
+            const MixtureModel truth = support::random_member(given.knowledge.mixture(), random, member == 2);
+            const double loss =
+                worst_loss(truth, given.policy, given.reward, given.tolerance.unit, given.tolerance.eta);
             for (const auto& [name, bound] : certificate.methods)
                 EXPECT_LE(loss, bound + 1e-12) << name << ", seed " << seed;
             closest = std::max(closest, loss / certificate.loss_bound);
             if (!certificate.radius || *certificate.radius > 10) continue;
             ++proved;
-            EXPECT_LE(worst_loss(truth, given.policy, given.reward, given.tolerance.unit, *certificate.radius),
-                      1e-12)
+            EXPECT_LE(
+                worst_loss(truth, given.policy, given.reward, given.tolerance.unit, *certificate.radius),
+                1e-12)
                 << "seed " << seed;
         }
         if (!certificate.radius || *certificate.radius > 10) continue;
@@ -150,8 +152,8 @@ TEST(NearReward, WidensByWhatTheTheoremSays) {
         Stream random = support::test_stream(seed, 823);
         const double zeta = seed % 3 == 2 ? 0.03 : 0.0;
         const support::RandomSizes sizes{.shape = {4, 3, 3}, .features = 2, .successors = 2};
-        const LearnedMixture sets = support::likelihood_model(
-            support::random_model(random, sizes), random, std::pow(10.0, static_cast<double>(seed % 5)));
+        const LearnedMixture sets = support::likelihood_model(support::random_model(random, sizes), random,
+                                                              std::pow(10.0, static_cast<double>(seed % 5)));
         const LearnedMixture learned(sets.model().shared_features(), 3, sets.model().start(), false,
                                      sets.sets(), 0.1, zeta);
         const DeviationTable deviations = DeviationTable::of(learned);
@@ -188,8 +190,9 @@ TEST(NearReward, WidensByWhatTheTheoremSays) {
                             }
                         }
                         if (zeta > 0) largest = std::ranges::max(next);
-                        double one = 2 * largest * (deviations.at(h, sizes.shape.pair(s, a)) +
-                                                    deviations.at(h, sizes.shape.pair(s, b)));
+                        double one = 2 * largest *
+                                     (deviations.at(h, sizes.shape.pair(s, a)) +
+                                      deviations.at(h, sizes.shape.pair(s, b)));
                         for (State t = 0; t < 4; ++t) one += std::abs(difference[at(t)]) * next[at(t)];
                         const auto bounds = learned.expectations();
                         const double two = (*bounds)(h, sizes.shape.pair(s, a), next).upper +
@@ -220,8 +223,7 @@ TEST(NearReward, RadiusOfAKnownModelIsAttained) {
     // In state 0 the first action leads to state 1, which pays 0.9 whatever is done, the second to 2: 0.3.
     const Reward reward(shape, {0.2, 0.4, 0, 0, 0, 0, 0, 0, 0.9, 0.1, 0.3, 0});
     const Policy plan = backward_induction(known.learned->model(), reward).policy;
-    const NearCertificate found =
-        certify_near(known, reward, plan, RewardTolerance::uniform(shape, 0.05));
+    const NearCertificate found = certify_near(known, reward, plan, RewardTolerance::uniform(shape, 0.05));
     ASSERT_TRUE(found.radius);
     // A(0, second) = 0.4 + 0.3 - 0.2 - 0.9 = -0.4, and four rewards take part: 0.4 / 4. The last step's
     // differences, 0.8 / 2 and 0.3 / 2, are larger.
@@ -256,13 +258,14 @@ TEST(NearReward, HoldsOffTheMixture) {
             const MixtureModel truth = support::moved_off(near, value, zeta, learned->reach(), [&] {
                 return sample_index(random, 2) == 0 ? 1.0 : -1.0;
             });
-            const double loss = worst_loss(truth, given.policy, given.reward, given.tolerance.unit,
-                                           given.tolerance.eta);
+            const double loss =
+                worst_loss(truth, given.policy, given.reward, given.tolerance.unit, given.tolerance.eta);
             for (const auto& [name, bound] : certificate.methods)
                 EXPECT_LE(loss, bound + 1e-12) << name << ", seed " << seed;
             if (!certificate.radius || *certificate.radius > 10) continue;
-            EXPECT_LE(worst_loss(truth, given.policy, given.reward, given.tolerance.unit, *certificate.radius),
-                      1e-12);
+            EXPECT_LE(
+                worst_loss(truth, given.policy, given.reward, given.tolerance.unit, *certificate.radius),
+                1e-12);
         }
     }
 }
@@ -285,9 +288,8 @@ TEST(NearReward, HoldsForRowsInBalls) {
         proved += certificate.radius.has_value();
         for (int member = 0; member < 4; ++member) {
             const MixtureModel truth =
-                support::moved_off(centre, evaluate(centre, plan, reward).values, radius, Reach::support, [&] {
-                    return sample_index(random, 2) == 0 ? 1.0 : -1.0;
-                });
+                support::moved_off(centre, evaluate(centre, plan, reward).values, radius, Reach::support,
+                                   [&] { return sample_index(random, 2) == 0 ? 1.0 : -1.0; });
             const double loss = worst_loss(truth, plan, reward, tolerance.unit, tolerance.eta);
             for (const auto& [name, bound] : certificate.methods) EXPECT_LE(loss, bound + 1e-12) << name;
             if (!certificate.radius) continue;

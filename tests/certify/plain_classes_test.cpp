@@ -15,8 +15,8 @@
 #include "alidade/certify/trajectory_kl.hpp"
 #include "support/two_base_models.hpp"
 
-// The recursions of docs/algorithms/reward-classes.md once more, in plain loops over two base models: equal to
-// nine digits, so that no factor can be off.
+// The recursions of docs/algorithms/reward-classes.md once more, in plain loops over two base models: equal
+// to nine digits, so that no factor can be off.
 namespace alidade::plain_classes_test {
 namespace {
 
@@ -53,8 +53,8 @@ RewardClass class_of(const Shape& shape, std::uint64_t seed) {
             const double drawn = sample_uniform(random);
             const double zero = seed % 8 < 4 ? 0.85 : 0.4;
             caps.push_back(drawn < zero || (seed % 4 < 2 && h == 1) || (seed % 8 < 2 && h == 3) ? 0
-                           : drawn < 0.5 + zero / 2                                              ? 1
-                                                                                                 : drawn);
+                           : drawn < 0.5 + zero / 2                                             ? 1
+                                                                                                : drawn);
         }
     const RewardClass rewards = RewardClass::below(Reward(shape, caps));
     return seed % 2 == 0 ? rewards : rewards.both(RewardClass::total(shape, seed % 3 == 0 ? 1 : 1.3));
@@ -236,8 +236,8 @@ TEST(PlainClasses, AreTrajectoryKlAndHybrid) {
             &trajectory);
         expect_equal(hybrid, detail::hybrid_recursion(learned, m.deviations(), found, used, 1), "hybrid");
         if (used.nothing_follows(learned.model().start())) continue;
-        const ClassCertificate certificate = certify_class(learned, m.deviations(), rewards,
-                                                           {.certificates = {"trajectory-kl", "hybrid"}});
+        const ClassCertificate certificate =
+            certify_class(learned, m.deviations(), rewards, {.certificates = {"trajectory-kl", "hybrid"}});
         EXPECT_NEAR(certificate.candidates[0].second, 2 * at_start(learned, trajectory) + 4e-9, digits);
         EXPECT_NEAR(certificate.candidates[1].second, 2 * at_start(learned, hybrid) + 4e-9, digits);
     }

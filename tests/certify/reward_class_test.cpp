@@ -97,15 +97,14 @@ TEST(RewardClass, RefusesWhatItCannotMean) {
     EXPECT_THROW(RewardClass::all(shape).both(RewardClass::all(other)), InvalidArgument);
     EXPECT_THROW(certify_class(learned, deviations, RewardClass::all(other)), InvalidArgument);
     // Values of rewards that know the past have no span but all that is left.
-    EXPECT_THROW(
-        certify_class(learned, deviations, RewardClass::total(shape), {.certificates = {"span"}}),
-        InvalidArgument);
+    EXPECT_THROW(certify_class(learned, deviations, RewardClass::total(shape), {.certificates = {"span"}}),
+                 InvalidArgument);
     EXPECT_NO_THROW(
         certify_class(learned, deviations, RewardClass::in_states(shape, {{0}}), {.certificates = {"span"}}));
 }
 
-/// Episodes of two states, two actions and three steps from state 0, of which the last action does not matter:
-/// (a_0, s_1, a_1, s_2) is one of sixteen, and an event one of 65,536 sets of them.
+/// Episodes of two states, two actions and three steps from state 0, of which the last action does not
+/// matter: (a_0, s_1, a_1, s_2) is one of sixteen, and an event one of 65,536 sets of them.
 struct EpisodeTree {
     std::array<double, 16> chance;  ///< of the states, given the actions: P(s_1|a_0) P(s_2|a_0,s_1,a_1)
 
@@ -164,8 +163,8 @@ TEST(RewardClass, OfATotalHoldsForEveryEventOfTheEpisode) {
             .shape = {2, 2, 3}, .features = 2, .successors = 2, .homogeneous = seed % 4 == 3};
         const LearnedMixture learned = support::likelihood_model(
             support::random_model(random, sizes), random, std::pow(10.0, 1 + static_cast<double>(seed % 3)));
-        const ClassCertificate certificate = certify_class(learned, DeviationTable::by_widths(learned),
-                                                           RewardClass::total(sizes.shape));
+        const ClassCertificate certificate =
+            certify_class(learned, DeviationTable::by_widths(learned), RewardClass::total(sizes.shape));
         const EpisodeTree model(learned.model());
         for (int member = 0; member < 3; ++member) {
             const EpisodeTree truth(support::random_member(learned, random, member == 2));
@@ -193,7 +192,11 @@ TEST(RewardClass, OfATotalHoldsForEveryEventOfTheEpisode) {
 TEST(RewardClass, OfATotalIsAttainedAndDoesNotHoldForATotalOfTwo) {
     const double x = 0.1;
     const auto kernel = [&](double shift) {
-        return BaseKernel{"", 4, 2, {0, 2, 4, 6, 8}, {0, 1, 0, 1, 0, 1, 0, 1},
+        return BaseKernel{"",
+                          4,
+                          2,
+                          {0, 2, 4, 6, 8},
+                          {0, 1, 0, 1, 0, 1, 0, 1},
                           {0.5 + shift, 0.5 - shift, 0.5 - shift, 0.5 + shift, 1, 0, 0, 1}};
     };
     const std::vector<BaseKernel> kernels{kernel(x), kernel(-x)};
@@ -212,7 +215,8 @@ TEST(RewardClass, OfATotalIsAttainedAndDoesNotHoldForATotalOfTwo) {
     EXPECT_NEAR(loss, 2 * x, rounding);
     EXPECT_NEAR(certificate.bound, loss, 1e-8);
     EXPECT_GE(certificate.bound, loss);
-    // A reward of 2 there, or of 1 in it at both of two last steps, has a total of 2, and loses twice as much.
+    // A reward of 2 there, or of 1 in it at both of two last steps, has a total of 2, and loses twice as
+    // much.
     EXPECT_GT(2 * loss, certificate.bound);
 }
 
@@ -222,14 +226,14 @@ TEST(RewardClass, OfATotalHoldsOffTheMixture) {
     for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(4, 2); ++seed) {
         Stream random = support::test_stream(seed, 814);
         const support::RandomSizes sizes{.shape = {2, 2, 3}, .features = 2, .successors = 2};
-        const Knowledge known =
-            support::knowledge_about(support::random_model(random, sizes), seed, 100.0 * (1.0 + static_cast<double>(seed)));
+        const Knowledge known = support::knowledge_about(support::random_model(random, sizes), seed,
+                                                         100.0 * (1.0 + static_cast<double>(seed)));
         const LearnedMixture& mixtures = known.mixture();
         const LearnedMixture learned(mixtures.model().shared_features(), 3, mixtures.model().start(), false,
                                      mixtures.sets(), 0.1, zeta,
                                      seed % 2 == 0 ? Reach::anywhere : Reach::support);
-        const ClassCertificate certificate = certify_class(learned, DeviationTable::by_widths(learned),
-                                                           RewardClass::total(sizes.shape));
+        const ClassCertificate certificate =
+            certify_class(learned, DeviationTable::by_widths(learned), RewardClass::total(sizes.shape));
         EXPECT_EQ(certificate.candidates.size(), 5u);
         const EpisodeTree model(learned.model());
         for (int member = 0; member < 3; ++member) {
@@ -259,8 +263,8 @@ TEST(RewardClass, OfATotalHoldsForRowsInBalls) {
         for (Index i = 0; i < 2 * 4; ++i) radii.push_back(0.2 * sample_uniform(random));
         const TransitionModel& rows = centre;
         const LearnedRows learned(rows, false, radii, 0.1);
-        const ClassCertificate certificate = certify_class(learned, DeviationTable::of(learned),
-                                                           RewardClass::total(sizes.shape));
+        const ClassCertificate certificate =
+            certify_class(learned, DeviationTable::of(learned), RewardClass::total(sizes.shape));
         ASSERT_EQ(certificate.candidates.size(), 2u);  // no divergences, no spans
         const EpisodeTree model(rows);
         // Each row moves all of its radius one way or the other: some of the 256 truths.
@@ -300,8 +304,8 @@ double largest_loss(const TransitionModel& model, const TransitionModel& truth, 
         for (std::size_t k = 0; k < places.size(); ++k) values[places[k]] = code >> k & 1;
         const Reward reward(shape, values);
         const Policy plan = backward_induction(model, reward).policy;
-        largest = std::max(largest, backward_induction(truth, reward).value -
-                                        evaluate(truth, plan, reward).value);
+        largest =
+            std::max(largest, backward_induction(truth, reward).value - evaluate(truth, plan, reward).value);
     }
     return largest;
 }

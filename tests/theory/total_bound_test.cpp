@@ -24,8 +24,10 @@ TEST(TotalBound, HorizonFreeEpisodesAreThoseOfTheProof) {
 // Its terms by hand where they are simple: d = 4, B = 2, so lambda = 1 and gamma^2 = 1/2; H = 4, so alpha^2 =
 // 1/4; K = 2^20, so M = ceil(log2(7) + 22) = 25.
 TEST(TotalBound, HorizonFreeGuaranteeIsTheSumOfItsTerms) {
-    const double K = 1048576, delta = 0.1 / 100, i = std::log(1 + 4 * K), z = 4 * std::log(4 * std::log(4 * K) / delta);
-    const double tau = std::log(32 * 1.0 * 16 * K * K / delta), beta = 12 * std::sqrt(4 * i * tau) + 60 * tau + 2;
+    const double K = 1048576, delta = 0.1 / 100, i = std::log(1 + 4 * K),
+                 z = 4 * std::log(4 * std::log(4 * K) / delta);
+    const double tau = std::log(32 * 1.0 * 16 * K * K / delta),
+                 beta = 12 * std::sqrt(4 * i * tau) + 60 * tau + 2;
     const double first = 896 * 64 * beta * beta * 4 * i + 24 * z + 240 * 4 * i + 120 * beta * 4 * i +
                          120 * beta * 4 * i * 5 + 24 * std::sqrt(z * 25 * 4 * i) + 25 * 4 * i;
     const double second = 64 * 8 * beta * std::sqrt(4 * i) + 120 * beta * std::sqrt(4 * i);

@@ -21,7 +21,9 @@ struct RewardTolerance {
     double eta = 0;  ///< >= 0
 
     /// The same everywhere.
-    static RewardTolerance uniform(const Shape& shape, double eta) { return {Reward::constant(shape, 1), eta}; }
+    static RewardTolerance uniform(const Shape& shape, double eta) {
+        return {Reward::constant(shape, 1), eta};
+    }
 };
 
 /// What is certain of one policy under every reward near a given one at once, on the event that every

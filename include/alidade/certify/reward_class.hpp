@@ -17,9 +17,9 @@
 
 namespace alidade {
 
-/// The rewards that a certificate is to hold for, all at once: those that are nowhere above `caps`, and, where
-/// a total is given, that in every episode add up to no more than it. With a total a reward may depend on
-/// everything that was seen before: reaching a state, avoiding it, any event of the episode. Immutable.
+/// The rewards that a certificate is to hold for, all at once: those that are nowhere above `caps`, and,
+/// where a total is given, that in every episode add up to no more than it. With a total a reward may depend
+/// on everything that was seen before: reaching a state, avoiding it, any event of the episode. Immutable.
 /// Proofs: docs/algorithms/reward-classes.md.
 class RewardClass {
 public:
@@ -28,8 +28,8 @@ public:
     /// Rewards in [0, 1] that may depend on the whole past and sum to at most `most` along every trajectory.
     /// Throws InvalidArgument unless `most` is in (0, H].
     static RewardClass total(const Shape& shape, double most = 1);
-    /// Rewards in [0, 1] that are zero but at these steps, counted from 0. Throws InvalidArgument if there are
-    /// none, or one that the horizon does not have.
+    /// Rewards in [0, 1] that are zero but at these steps, counted from 0. Throws InvalidArgument if there
+    /// are none, or one that the horizon does not have.
     static RewardClass at_steps(const Shape& shape, std::span<const Step> steps);
     /// Rewards in [0, 1] that are zero but in these states. Throws InvalidArgument likewise.
     static RewardClass in_states(const Shape& shape, std::span<const State> states);

@@ -42,9 +42,9 @@ struct ErrorStep {
     double later = 0;                     ///< of `total_variance`: the range of what follows after that
     std::span<const double> ranges;       ///< the same two, one a pair, where pairs differ in them; else none
     std::span<const double> laters;
-    double span = 0;                      ///< of `ball`: by how much values of the model vary
-    const WeightBall* ball = nullptr;     ///< of `ball` and `total_variance`
-    double off = 0;                       ///< added to the largest over the ball: a truth off its mixture
+    double span = 0;                   ///< of `ball`: by how much values of the model vary
+    const WeightBall* ball = nullptr;  ///< of `ball` and `total_variance`
+    double off = 0;                    ///< added to the largest over the ball: a truth off its mixture
     double most = std::numeric_limits<double>::infinity();  ///< it is cut at this; of `divergence`: each is
     Variance variance;
     std::span<const double> next;  ///< one a state

@@ -159,12 +159,10 @@ void AdvantageState::average(Step h, State s) {
 void AdvantageState::bound_losses(Step h, State s, FoundActions& found) {
     double loss = 0, gap = 0;
     // First rewards differ between the policy and an optimal one: H-h, not H-1-h [likelihood §9.6].
-    const double most =
-        near_ != nullptr
-            ? near_->most(h, s)
-            : std::min(static_cast<double>(shape_.steps_after(h) + 1), bounds_.optimal_upper(h, s) -
-                                                                           bounds_.policy_lower(h, s) +
-                                                                           rounding_slack(shape_.horizon));
+    const double most = near_ != nullptr ? near_->most(h, s)
+                                         : std::min(static_cast<double>(shape_.steps_after(h) + 1),
+                                                    bounds_.optimal_upper(h, s) - bounds_.policy_lower(h, s) +
+                                                        rounding_slack(shape_.horizon));
     if (widening_) widening_->enter(h, s);
     for (Action a = 0; a < shape_.actions; ++a) {
         const Index pair = shape_.pair(s, a);
@@ -209,8 +207,9 @@ double AdvantageState::certain_advantage(Step h, State s, Action a) const {
         if (actions_[at(b)].probability < 1) continue;
         const Index pair = shape_.pair(s, a);
         // Where the truth is no mixture, actions with the same mixtures may differ.
-        const bool alike = last(h) || nothing_follows(pair) ||
-                           (learned_.misspecification() == 0 && same_rows(features_, pair, shape_.pair(s, b)));
+        const bool alike =
+            last(h) || nothing_follows(pair) ||
+            (learned_.misspecification() == 0 && same_rows(features_, pair, shape_.pair(s, b)));
         if (alike) return actions_[at(a)].reward - actions_[at(b)].reward;
     }
     return std::numeric_limits<double>::infinity();

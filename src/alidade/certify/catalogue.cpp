@@ -61,7 +61,8 @@ void RewardFreeWork::run_together() {
     if (awaited("model") || awaited("ltv")) add(kept.model, model_step(deviations_, caps_));
     if (awaited("coupling")) add(kept.coupling, coupling_step(deviations_, caps_));
     if (awaited("span"))
-        add(kept.span, span_step(deviations_, exact_caps(), value_spans(learned_, exact_caps(), options_.threads)));
+        add(kept.span,
+            span_step(deviations_, exact_caps(), value_spans(learned_, exact_caps(), options_.threads)));
     if (awaited("trajectory-kl") || awaited("hybrid")) {
         divergences.emplace(learned_, Divergence::kl, options_.threads);
         add(kept.trajectory, divergence_step(*divergences, caps_));
@@ -122,7 +123,8 @@ double RewardFreeWork::total_variance() {
     const ErrorRecursion& cut = least();
     const DivergenceTable divergences(learned_, Divergence::chi_square, options_.threads);
     if (recursions_->passes == nullptr)
-        return total_variance_bound(learned_, deviations_, divergences, cut, exact_caps(), options_.threads).error;
+        return total_variance_bound(learned_, deviations_, divergences, cut, exact_caps(), options_.threads)
+            .error;
     return total_variance_bound(*learned_.mixture(), *recursions_->passes, deviations_, divergences, cut,
                                 exact_caps())
         .error;

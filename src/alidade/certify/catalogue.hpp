@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "alidade/certify/deviation.hpp"
-#include "alidade/certify/reward_free.hpp"
 #include "alidade/certify/reward_class.hpp"
+#include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "reward_caps.hpp"
 

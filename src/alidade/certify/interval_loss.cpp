@@ -86,7 +86,8 @@ NearLoss recursion_of_intervals(const LearnedModel& learned, const Reward& rewar
                     double above = advantage(actions, at(a), slack);
                     if (widening && actions[at(a)].probability < 1) {
                         const double by = (*widening)(a);
-                        if (near->counts(h, s)) margins[at(s)] = std::min(margins[at(s)], margin_of(above, by));
+                        if (near->counts(h, s))
+                            margins[at(s)] = std::min(margins[at(s)], margin_of(above, by));
                         above = widened(above, by, near->scale);
                     }
                     loss = std::max(loss, above + reader.upper(of_loss, shape.pair(s, a)));

@@ -18,8 +18,8 @@ namespace alidade::detail {
 double interval_loss(const LearnedModel& learned, const Reward& reward, const Policy& policy,
                      const ValueBounds& bounds, Threads threads = {});
 
-/// The same under all rewards near it at once, and for how many times `unit` the policy is proved optimal; -1:
-/// not for the reward itself.
+/// The same under all rewards near it at once, and for how many times `unit` the policy is proved optimal;
+/// -1: not for the reward itself.
 struct NearLoss {
     double loss = 0, margin = 0;
 };

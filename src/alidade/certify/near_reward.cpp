@@ -104,7 +104,8 @@ NearCertificate certify_near(const Knowledge& knowledge, const DeviationTable& d
     // V^{pi',r} - V^{pi,r} is what it is for r_0, and at most eta times what either can collect of `unit`.
     const double moved = tolerance.eta * (mean_over_start(learned, unit.optimal_upper) +
                                           mean_over_start(learned, unit.policy_upper));
-    certificate.methods.emplace_back("shift", moved > 0 ? own.loss_bound + moved + 2 * slack : own.loss_bound);
+    certificate.methods.emplace_back("shift",
+                                     moved > 0 ? own.loss_bound + moved + 2 * slack : own.loss_bound);
     double least = certificate.most;
     for (const auto& [name, bound] : certificate.methods) least = std::min(least, bound);
     certificate.vacuous = least >= certificate.most;
@@ -116,7 +117,8 @@ NearCertificate certify_near(const Knowledge& knowledge, const DeviationTable& d
 NearCertificate certify_near(const Knowledge& knowledge, const Reward& reward, const Policy& policy,
                              const RewardTolerance& tolerance, Threads threads) {
     expects(knowledge.learned != nullptr, "the knowledge has no learned model");
-    return certify_near(knowledge, DeviationTable::of(*knowledge.learned), reward, policy, tolerance, threads);
+    return certify_near(knowledge, DeviationTable::of(*knowledge.learned), reward, policy, tolerance,
+                        threads);
 }
 
 }  // namespace alidade

@@ -65,10 +65,9 @@ double NearWidening::of_what_follows(Action a) {
     }
     // The learned laws' difference, and each row's distance from its learned one, which is 2 tau in absolute
     // values; or all of what both can earn.
-    const double together =
-        difference_(
-            h_, s_, a, [&](Action b) { return taken_[at(b)]; }, next_) +
-        2 * moved * most;
+    const double together = difference_(
+                                h_, s_, a, [&](Action b) { return taken_[at(b)]; }, next_) +
+                            2 * moved * most;
     return std::min({together, apart, 2 * left * most});
 }
 

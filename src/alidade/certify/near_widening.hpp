@@ -56,8 +56,8 @@ private:
     LawDifference difference_;
     Step h_ = -1;
     State s_ = 0;
-    std::vector<double> next_;                // N of the next step, one a state
-    double everywhere_ = 0;                   // its largest
+    std::vector<double> next_;                  // N of the next step, one a state
+    double everywhere_ = 0;                     // its largest
     std::vector<double> taken_, earns_, most_;  // of every action: pi, max P N, and the largest N it leads to
 };
 

@@ -122,8 +122,7 @@ double RewardCaps::square_at(const StartLaw& start) const {
 }
 
 bool RewardCaps::nothing_follows(const StartLaw& start) const {
-    return std::ranges::all_of(start.atoms(),
-                               [&](const auto& atom) { return of_state(0, atom.first) == 0; });
+    return std::ranges::all_of(start.atoms(), [&](const auto& atom) { return of_state(0, atom.first) == 0; });
 }
 
 void RewardCaps::describe(Step h, ErrorStep& step) const {

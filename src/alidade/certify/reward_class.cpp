@@ -79,8 +79,8 @@ ClassCertificate certify_class(const Knowledge& knowledge, const RewardClass& re
     const RewardFreeCertificate& free = knowledge.certificate;
     const LearnedModel& learned = *knowledge.learned;
     const WidthOptions effort = detail::thorough_widths(learned.uncertain_steps(), learned.shape().pairs());
-    ClassCertificate certificate = certify_class(
-        learned, DeviationTable::by_widths(learned, effort, options.threads), rewards, options);
+    ClassCertificate certificate =
+        certify_class(learned, DeviationTable::by_widths(learned, effort, options.threads), rewards, options);
     // What holds for all rewards in [0, 1] holds for these; it may rest on sets, or on luck in a search, that
     // the class has not. Its proof may be one of rewards that do not know the past.
     if (rewards.of_histories() || free.candidates.empty() || !options.certificates.empty() ||

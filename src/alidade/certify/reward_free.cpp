@@ -37,7 +37,8 @@ std::vector<Contribution> decompose(const LearnedModel& learned, const ErrorRecu
 }
 
 std::vector<Contribution> model_contributions(const LearnedModel& learned, const DeviationTable& deviations,
-                                              const ErrorRecursion& recursion, const detail::RewardCaps& caps) {
+                                              const ErrorRecursion& recursion,
+                                              const detail::RewardCaps& caps) {
     const Shape& shape = learned.shape();
     // Where the recursion is clipped, the clip is what is added and nothing later counts.
     const auto clipped = [&](Step h, State s, Action a) {

@@ -81,8 +81,7 @@ ErrorRecursion run_pair_by_pair(const LearnedModel& learned, const RewardCaps& c
             const double later = caps.later(h, pair);
             if (later <= 0) return now;
             const double expected = learned.model().expect(h, pair, next);
-            const double by_growth =
-                (1 + given.growth) * expected + leverage * later / (4 * given.growth);
+            const double by_growth = (1 + given.growth) * expected + leverage * later / (4 * given.growth);
             const double yet = tau * later * later / given.yet;
             if (by_growth <= expected + yet) return now + by_growth;
             return now + std::min(by_growth, backup.upper(h, pair, next) + yet);
@@ -199,8 +198,8 @@ TotalVarianceBound total_variance_bound(const LearnedModel& learned, const Devia
     const RunWeights run = [&](std::span<const TotalVarianceWeights> weights) {
         std::vector<double> values;
         for (const TotalVarianceWeights& each : weights)
-            values.push_back(start_value(
-                learned, total_variance_recursion(learned, deviations, divergences, cap, caps, each, threads)));
+            values.push_back(start_value(learned, total_variance_recursion(learned, deviations, divergences,
+                                                                           cap, caps, each, threads)));
         return values;
     };
     return search_weights(learned, cap, caps, collected_leverage(learned, divergences, caps, threads), run);

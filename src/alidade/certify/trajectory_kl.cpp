@@ -63,8 +63,7 @@ void errors_of_divergences(const LearnedModel& learned, const RewardCaps& caps, 
             // At each state, before the mean over the start: the function is concave, so this is never worse.
             const double range = caps.of_state(h, s);
             recursion.values(h, s) = range * variation_of_divergence(recursion.values(h, s));
-            if (!rest.empty())
-                recursion.values(h, s) = std::min(range, recursion.values(h, s) + rest[at(h)]);
+            if (!rest.empty()) recursion.values(h, s) = std::min(range, recursion.values(h, s) + rest[at(h)]);
         }
 }
 

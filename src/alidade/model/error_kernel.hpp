@@ -123,13 +123,13 @@ struct ErrorKernel {
                 const double* const value = block.next + block.vector[k] * m * lanes + l;
                 const auto place = static_cast<Index>(k);
                 Number strange{};
-                const Number error = error_of<Number>(step,
-                                                      {rows, law, value, direction, direction + d,
-                                                       number_at<Number>(block.deviations + l, place),
-                                                       number_at<Number>(block.divergences + l, place),
-                                                       number_at<Number>(block.ranges + l, place),
-                                                       number_at<Number>(block.laters + l, place)},
-                                                      strange);
+                const Number error = error_of<Number>(
+                    step,
+                    {rows, law, value, direction, direction + d,
+                     number_at<Number>(block.deviations + l, place),
+                     number_at<Number>(block.divergences + l, place),
+                     number_at<Number>(block.ranges + l, place), number_at<Number>(block.laters + l, place)},
+                    strange);
                 set_number(block.values + l, place, error);
                 set_number(block.strange + l, place, strange);
             }

@@ -26,8 +26,8 @@ HorizonFreeParts horizon_free_parts(const BoundSetting& setting, double episodes
     const double size = std::log1p(steps * H / (d * regularisation));
     const double levels = std::max(0.0, std::log(gamma * std::sqrt(H))) + 1;
     const double tail = std::log(32 * levels * steps * steps / failure);
-    const double radius = 12 * std::sqrt(d * size * tail) + 30 * tail / gamma +
-                          std::sqrt(regularisation) * setting.norm_bound;
+    const double radius =
+        12 * std::sqrt(d * size * tail) + 30 * tail / gamma + std::sqrt(regularisation) * setting.norm_bound;
     const double potential = d * size, martingale = 4 * std::log(4 * std::log(steps) / failure);
     return {4 * (896 * std::max(64 * radius * radius * potential, 2 * martingale) + 24 * martingale +
                  240 * potential + 240 * radius * gamma * potential +
@@ -65,10 +65,10 @@ double horizon_free_episodes(const BoundSetting& setting, double epsilon) {
 double trajectory_rate(const BoundSetting& setting, double epsilon, bool pooled) {
     validate_total(setting, epsilon);
     if (setting.horizon == 1 || setting.features == 1) return 0;
-    const auto p = static_cast<double>(setting.features - 1), steps = static_cast<double>(setting.horizon - 1);
+    const auto p = static_cast<double>(setting.features - 1),
+               steps = static_cast<double>(setting.horizon - 1);
     return detail::least_fixed_point([&](double episodes) {
-        const double regret =
-            detail::mixture_regret(pooled ? steps * episodes : episodes, setting.features);
+        const double regret = detail::mixture_regret(pooled ? steps * episodes : episodes, setting.features);
         const double allowance =
             detail::likelihood_allowance(regret, 2, pooled ? 1 : setting.horizon - 1, setting.delta);
         return 2 * allowance * p * (pooled ? 1 : steps) / (epsilon * epsilon);
