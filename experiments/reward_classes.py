@@ -14,13 +14,12 @@ import tempfile
 from pathlib import Path
 
 from pooling import write_problem
-from runs import arguments, garnet, print_table
+from runs import arguments, explore_in, garnet, print_table
 
 
-def explored(tool, problem, folder, episodes, seed):
-    subprocess.run([tool, "explore", problem, "-o", folder, "--episodes", str(episodes), "--seed", str(seed),
-                    "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    return folder
+def explored(tool, problem, run, episodes, seed):
+    explore_in(tool, problem, run, "--episodes", episodes, "--seed", seed)
+    return run
 
 
 def certified(tool, run, rewards):

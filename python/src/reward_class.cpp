@@ -13,6 +13,7 @@
 #include "bindings.hpp"
 #include "calling_thread.hpp"
 #include "decisions.hpp"
+#include "problem.hpp"
 
 namespace alidade::python {
 
@@ -31,9 +32,11 @@ void bind_classes(nb::module_& m) {
                             "The rewards that a certificate is to hold for, all at once; ``one & other`` are "
                             "those of both.")
         .def_static("all", &RewardClass::all, "shape"_a, "Every reward in [0, 1].")
-        .def_static("total", &RewardClass::total, "shape"_a, "most"_a = 1.0,
-                    "Rewards that may depend on the whole past, and add up to at most ``most`` in every "
-                    "episode: any event.")
+        .def_static(
+            "total", [](const Shape& shape, double most) { return RewardClass::total(shape, most); },
+            "shape"_a, "most"_a = 1.0,
+            "Rewards that may depend on the whole past, and add up to at most ``most`` in every episode: any "
+            "event.")
         .def_static(
             "at_steps",
             [](const Shape& shape, const std::vector<Step>& steps) {
