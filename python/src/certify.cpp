@@ -136,6 +136,13 @@ void bind_knowledge(nb::module_& m) {
              nb::sig("def certify(self, reward: typing.Any, policy: typing.Any, threads: int = 0) -> "
                      "RewardCertificate"),
              "Certifies any policy, wherever it comes from, for a reward.")
+        .def("certify_class", in_python("alidade._core", "certify_class"),
+             nb::sig("def certify_class(self, rewards: typing.Any, threads: int = 0) -> ClassCertificate"),
+             "Certifies a class of rewards: 'total', or a RewardClass.")
+        .def("certify_near", in_python("alidade._core", "certify_near"),
+             nb::sig("def certify_near(self, reward: typing.Any, policy: typing.Any, eta: typing.Any, "
+                     "threads: int = 0) -> NearCertificate"),
+             "Certifies a policy for every reward within ``eta`` of one, a number or an array.")
         .def("_repr_html_", in_python("alidade._display", "knowledge_html"),
              nb::sig("def _repr_html_(self) -> str"))
         .def("__repr__", [](const Knowledge& knowledge) {

@@ -8,19 +8,19 @@
 
 namespace alidade::detail {
 
-DescribeStep model_step(const DeviationTable& deviations, const ValueRanges& ranges) {
-    return [&deviations, ranges](Step h, ErrorStep& step) {
+DescribeStep model_step(const DeviationTable& deviations, const RewardCaps& caps) {
+    return [&](Step h, ErrorStep& step) {
         step.kind = ErrorStep::Kind::model;
         step.deviations = deviations.row(h);
-        step.range = ranges.at(h);
+        caps.describe(h, step);
     };
 }
 
-DescribeStep coupling_step(const DeviationTable& deviations, const ValueRanges& ranges) {
-    return [&deviations, ranges](Step h, ErrorStep& step) {
+DescribeStep coupling_step(const DeviationTable& deviations, const RewardCaps& caps) {
+    return [&](Step h, ErrorStep& step) {
         step.kind = ErrorStep::Kind::coupling;
         step.deviations = deviations.row(h);
-        step.range = ranges.at(h);
+        caps.describe(h, step);
     };
 }
 
@@ -52,7 +52,6 @@ void run_steps(const LearnedMixture& learned, const TransitionOperator& passes,
         std::vector<ErrorStep> together(recursions.size());
         for (std::size_t k = 0; k < recursions.size(); ++k) {
             ErrorStep& step = together[k];
-            step.range = static_cast<double>(shape.steps_after(h));
             step.ball = &ball;
             step.next = errors[k][at((h + 1) % 2)];
             step.now = errors[k][at(h % 2)];
