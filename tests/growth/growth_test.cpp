@@ -36,13 +36,19 @@ protected:
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
-    static std::string problem(int states, const std::string& sizes) {
-        return "builtin:garnet?states=" + std::to_string(states) + "&reach=4&" + sizes;
+    static std::string problem(int states, const std::string& sizes, int reach = 4) {
+        return "builtin:garnet?states=" + std::to_string(states) + "&reach=" + std::to_string(reach) + "&" +
+               sizes;
     }
     /// Two episodes, a policy for each, the certificate at the end.
     Words explore(const std::string& problem, const std::string& algorithm) const {
         return {"explore", problem,    "--algorithm", algorithm,   "-o", run_folder(),  "--episodes",
                 "2",       "--replan", "every",       "--threads", "1",  "--overwrite", "--quiet"};
+    }
+    /// One episode more.
+    Words go_on(const std::string& problem, const std::string& algorithm) const {
+        return {"explore", problem,    "--algorithm", algorithm,   "-o", run_folder(), "--episodes",
+                "3",       "--replan", "every",       "--threads", "1",  "--quiet"};
     }
     Words certify() const { return {"certify", run_folder(), "--threads", "1", "--quiet"}; }
     static Words check(const std::string& problem) { return {"check", problem, "--quiet"}; }
@@ -147,6 +153,29 @@ TEST_F(Growth, OfMemoryIsLinearFromAThousandToAHundredThousandStates) {
         EXPECT_LE(exponent, most) << what << ": " << kilobytes[0] << ", " << kilobytes[1] << ", "
                                   << kilobytes[2] << " kB";
         RecordProperty(std::regex_replace(what, std::regex(" "), "_"), std::to_string(exponent));
+    }
+}
+
+// Ten actions, successors, base models and steps, of which features alone take 848 bytes a pair. Features of
+// that many states are not stored, and nothing that could be computed again is kept [docs/large-models.md].
+TEST_F(Growth, OfALargeModelsMemoryIsLittleMoreThanThatOfItsFeatures) {
+    const char* const sizes = "actions=10&successors=10&features=10&horizon=10";
+    const int few = 10'000, many = 15'000;
+    for (const std::string algorithm : {"likelihood", "hoeffding"}) {
+        std::map<std::string, std::vector<double>> peaks;
+        for (const int states : {few, many}) {
+            const std::string garnet = problem(states, sizes, 1'000);
+            peaks["exploring"].push_back(memory(explore(garnet, algorithm)));
+            peaks["going on"].push_back(memory(go_on(garnet, algorithm)));
+            peaks["certifying"].push_back(memory(certify()));
+        }
+        for (const auto& [what, kilobytes] : peaks) {
+            const double bytes = 1024 * (kilobytes[1] - kilobytes[0]) / (10.0 * (many - few));
+            EXPECT_LE(bytes, 1'100) << algorithm << ", " << what << ": bytes a pair";
+            EXPECT_GE(bytes, 848) << algorithm << ", " << what << ": less than the features take";
+            RecordProperty(std::regex_replace(algorithm + " " + what, std::regex(" "), "_"),
+                           std::to_string(bytes));
+        }
     }
 }
 

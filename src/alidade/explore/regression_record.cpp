@@ -5,6 +5,7 @@
 #include "handed_over.hpp"
 #include "record_field.hpp"
 #include "regression_source.hpp"
+#include "witness_record.hpp"
 
 // How regressions are written down, read back, and asked for by name.
 namespace alidade::detail {
@@ -54,31 +55,38 @@ Snapshot RegressionSource::memory() const {
     Snapshot record = evidence();
     record.integers["refreshed"] = {thorough_at_, due_ ? 1 : 0};
     record.numbers["log_det"] = log_det_;
-    record.bytes["witness"] = planner_ ? planner_->witnesses() : widths_.witness;
+    write_witnesses(
+        *setting_.task.features, regression_.sets(),
+        [&](Index set, std::span<std::uint8_t> to) {
+            if (planner_) planner_->witnesses(set, to);
+        },
+        record);
     return record;
 }
 
 void RegressionSource::restore(const Snapshot& memory) {
-    statistics_ = read_ridge_statistics(memory, widths_.sets, regression_.dimension());
+    statistics_ = read_ridge_statistics(memory, regression_.sets(), regression_.dimension());
     episodes_ = field(memory.integers, "episodes", 1)[0];
     const auto& refreshed = field(memory.integers, "refreshed", 2);
     thorough_at_ = refreshed[0];
     due_ = refreshed[1] != 0;
-    log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
+    log_det_ = field(memory.numbers, "log_det", at(regression_.sets()));
     // The V that the batch in hand is to be regressed on: with others a resumed run would differ.
-    planner().take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
+    read_witnesses(
+        *setting_.task.features, regression_.sets(), memory,
+        [&](Index set, std::span<const std::uint8_t> from) { planner().take_witnesses(set, from); });
     sets_.clear();
     widths_current_ = false;
 }
 
 Knowledge RegressionSource::recompute(const Snapshot& evidence) const {
     const auto sets =
-        regression_.solve(read_ridge_statistics(evidence, widths_.sets, regression_.dimension()));
-    WidthTable widths(regression_.sets(), *setting_.task.features);
-    bracket(thorough_widths(setting_.task, options_.width), sets, widths);
+        regression_.solve(read_ridge_statistics(evidence, regression_.sets(), regression_.dimension()));
     const std::int64_t episodes = field(evidence.integers, "episodes", 1)[0];
     expects(episodes >= 0, "the stored number of episodes is {}; must not be negative", episodes);
-    return regression_knowledge(setting_.task, regression_, sets, widths, episodes, setting_.threads);
+    return regression_knowledge(setting_.task, regression_, sets,
+                                upper_widths(thorough_widths(setting_.task, options_.width), sets, false),
+                                episodes, setting_.threads);
 }
 
 namespace {

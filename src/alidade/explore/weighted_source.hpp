@@ -30,6 +30,9 @@ public:
     void restore(const Snapshot& memory) override;
 
 private:
+    std::size_t witness_begin(Index set) const { return at(set * setting_.task.features->entries()); }
+    void give_witnesses(Index set, std::span<std::uint8_t> to) const;
+    void take_witnesses(Index set, std::span<const std::uint8_t> from);
     std::vector<double> phi_of_value(Index set, Index pair) const;
     std::vector<WeightedStatistics> read_weighted(const Snapshot& record) const;
     Knowledge knowledge_of(std::span<const RidgeStatistics> coarse,
@@ -43,8 +46,8 @@ private:
     std::vector<WeightedStatistics> statistics_;
 
     // Of the batch in hand:
-    WidthTable widths_;              // whose witnesses are V
-    std::vector<double> variances_;  // sets x pairs: sigma^2; empty before the first
+    std::vector<std::uint8_t> witness_;  // sets x entries: V
+    std::vector<double> variances_;      // sets x pairs: sigma^2; empty before the first
 };
 
 /// The entry of the catalogue of sources.
