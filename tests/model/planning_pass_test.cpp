@@ -114,6 +114,23 @@ TEST(PlanningPass, GivesTheSameBitsWithoutVectors) {
     }
 }
 
+// Bits are written down with a run and read again.
+TEST(PlanningPass, TakesWitnessesUpAsItHoldsThem) {
+    const Case given = random_case(3, 13, 5, 4);
+    const auto entries = static_cast<std::size_t>(given.features->entries());
+    const auto set_of = [&](auto& numbers, Index set) {
+        return std::span(numbers).subspan(at(set) * entries, entries);
+    };
+    detail::PlanningPass one(*given.features, given.tangent, 2), other(*given.features, given.tangent, 2);
+    for (const Index set : {0, 1}) one.take_witnesses(set, set_of(given.witness, set));
+    other.take_witness_bits(one.witness_bits());
+    std::vector<std::uint8_t> taken(2 * entries);
+    for (const Index set : {0, 1}) other.witnesses(set, set_of(taken, set));
+    EXPECT_EQ(taken, given.witness);
+    EXPECT_THROW(other.take_witness_bits(one.witness_bits().subspan(1)), InvalidArgument);
+    EXPECT_THROW(other.take_witnesses(0, given.witness), InvalidArgument);
+}
+
 TEST(PlanningPass, AddsTheWidthOfTheWitnessToTheExpectation) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const Case given = random_case(seed, 6, 4, 4);

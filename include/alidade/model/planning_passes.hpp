@@ -31,6 +31,11 @@ public:
     /// The witnesses of one set, a number 0 or 1 an entry, as in a width table. They are held in bits.
     virtual void witnesses(Index set, std::span<std::uint8_t> to) const = 0;
     virtual void take_witnesses(Index set, std::span<const std::uint8_t> from) = 0;
+    /// The witnesses of all sets as they are held, to be written down: set after set, eight pairs together, a
+    /// byte for each successor of the pair that has most, a bit a pair.
+    virtual std::span<const std::uint8_t> witness_bits() const = 0;
+    /// Throws InvalidArgument unless they are as many.
+    virtual void take_witness_bits(std::span<const std::uint8_t> bits) = 0;
 };
 
 /// What a visit is worth, given what is known already [likelihood §5].

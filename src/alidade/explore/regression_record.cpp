@@ -5,7 +5,6 @@
 #include "handed_over.hpp"
 #include "record_field.hpp"
 #include "regression_source.hpp"
-#include "witness_record.hpp"
 
 // How regressions are written down, read back, and asked for by name.
 namespace alidade::detail {
@@ -51,16 +50,39 @@ Snapshot RegressionSource::evidence() const {
     return record;
 }
 
+// A byte each; of a large model as the planner holds them, so that writing them down takes no longer than a
+// signal can wait [docs/large-models.md].
+void RegressionSource::write_witnesses(Snapshot& record) const {
+    const std::size_t entries = at(setting_.task.features->entries());
+    if (is_large() && planner_) {
+        const auto bits = planner_->witness_bits();
+        record.bytes["witness_bits"].assign(bits.begin(), bits.end());
+        return;
+    }
+    std::vector<std::uint8_t>& bytes = record.bytes["witness"];
+    bytes.assign(at(regression_.sets()) * entries, 0);
+    for (Index set = 0; planner_ && set < regression_.sets(); ++set)
+        planner_->witnesses(set, std::span(bytes).subspan(at(set) * entries, entries));
+}
+
+// The V that the batch in hand is to be regressed on: with others a resumed run would differ. Earlier
+// programs have stored a byte each of large models, too.
+void RegressionSource::read_witnesses(const Snapshot& memory) {
+    const std::size_t entries = at(setting_.task.features->entries());
+    if (memory.bytes.contains("witness_bits")) {
+        planner().take_witness_bits(field(memory.bytes, "witness_bits", planner().witness_bits().size()));
+        return;
+    }
+    const auto& bytes = field(memory.bytes, "witness", at(regression_.sets()) * entries);
+    for (Index set = 0; set < regression_.sets(); ++set)
+        planner().take_witnesses(set, std::span(bytes).subspan(at(set) * entries, entries));
+}
+
 Snapshot RegressionSource::memory() const {
     Snapshot record = evidence();
     record.integers["refreshed"] = {thorough_at_, due_ ? 1 : 0};
     record.numbers["log_det"] = log_det_;
-    write_witnesses(
-        *setting_.task.features, regression_.sets(),
-        [&](Index set, std::span<std::uint8_t> to) {
-            if (planner_) planner_->witnesses(set, to);
-        },
-        record);
+    write_witnesses(record);
     return record;
 }
 
@@ -71,10 +93,7 @@ void RegressionSource::restore(const Snapshot& memory) {
     thorough_at_ = refreshed[0];
     due_ = refreshed[1] != 0;
     log_det_ = field(memory.numbers, "log_det", at(regression_.sets()));
-    // The V that the batch in hand is to be regressed on: with others a resumed run would differ.
-    read_witnesses(
-        *setting_.task.features, regression_.sets(), memory,
-        [&](Index set, std::span<const std::uint8_t> from) { planner().take_witnesses(set, from); });
+    read_witnesses(memory);
     sets_.clear();
     widths_current_ = false;
 }

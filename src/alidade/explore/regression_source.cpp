@@ -54,6 +54,10 @@ bool RegressionSource::thorough_due() const {
     return static_cast<double>(episodes_) >= (1 + refresh_growth) * static_cast<double>(thorough_at_);
 }
 
+bool RegressionSource::is_large() const {
+    return !is_kept(static_cast<double>(setting_.task.features->values().size()));
+}
+
 void RegressionSource::visit_widths(const WidthOptions& effort, std::span<const RegressionSet> sets,
                                     const WidthVisitor& visitor) const {
     std::vector<Matrix> metrics;
@@ -87,7 +91,7 @@ void RegressionSource::solve() {
     if (thorough) {
         // Of a large model they are computed once more where a certificate needs them
         // [docs/large-models.md].
-        const bool kept = is_kept(static_cast<double>(setting_.task.features->values().size()));
+        const bool kept = !is_large();
         widths_.resize(kept ? at(regression_.sets() * shape_.pairs()) : 0);
         visit_widths({.method = options_.width}, sets_,
                      {[&](Index set, std::span<std::uint8_t> to) { planner_->witnesses(set, to); },

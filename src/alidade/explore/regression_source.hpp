@@ -81,6 +81,10 @@ private:
     std::vector<double> upper_widths(const WidthOptions& effort, std::span<const RegressionSet> sets,
                                      bool warm) const;
     bool determinant_doubled() const;
+    /// Whether what can be computed from the features again is not kept.
+    bool is_large() const;
+    void write_witnesses(Snapshot& record) const;
+    void read_witnesses(const Snapshot& memory);
 
     SourceSetting setting_;
     RegressionSourceOptions options_;

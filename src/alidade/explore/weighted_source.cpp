@@ -9,7 +9,6 @@
 #include "record_field.hpp"
 #include "value_rows.hpp"
 #include "weighted_record.hpp"
-#include "witness_record.hpp"
 
 namespace alidade::detail {
 
@@ -35,14 +34,6 @@ WeightedSource::WeightedSource(SourceSetting setting, WidthMethod width)
                   WeightedStatistics(regression_.coarse().dimension(), setting_.task.features->pairs())),
       witness_(at(regression_.coarse().sets() * setting_.task.features->entries()), 0) {}
 
-void WeightedSource::give_witnesses(Index set, std::span<std::uint8_t> to) const {
-    std::ranges::copy(std::span(witness_).subspan(witness_begin(set), to.size()), to.begin());
-}
-
-void WeightedSource::take_witnesses(Index set, std::span<const std::uint8_t> from) {
-    std::ranges::copy(from, std::span(witness_).subspan(witness_begin(set)).begin());
-}
-
 // phi_V of the frozen V, so that p = theta . phi_V is the chance of V(s') = 1 whose p(1-p) is wanted.
 std::vector<double> WeightedSource::phi_of_value(Index set, Index pair) const {
     const FeatureMap& features = *setting_.task.features;
@@ -61,10 +52,13 @@ void WeightedSource::refresh() {
     // V near the argmax of |psi_V| in the weighted metric: rows that say most where least is known.
     // As often as the plain regression looks for its own.
     if (coarse_.thorough())
-        visit_widths(*setting_.task.features, regression_.coarse().features(),
-                     regression_.metrics(statistics_), {.method = width_}, setting_.threads,
-                     {[&](Index set, std::span<std::uint8_t> to) { give_witnesses(set, to); },
-                      [&](const SetWidths& found) { take_witnesses(found.set, found.witness); }});
+        visit_widths(
+            *setting_.task.features, regression_.coarse().features(), regression_.metrics(statistics_),
+            {.method = width_}, setting_.threads,
+            {[&](Index set, std::span<std::uint8_t> to) { std::ranges::copy(witness_of(set), to.begin()); },
+             [&](const SetWidths& found) {
+                 std::ranges::copy(found.witness, witness_of(found.set).begin());
+             }});
     // sigma^2: the largest p(1-p) for any p that the plain sets leave possible, which bounds the noise's
     // variance on their event. Fixed before the data that they weigh, as V is [docs/algorithms/bernstein.md,
     // Theorem 1].
@@ -133,9 +127,7 @@ Snapshot WeightedSource::memory() const {
     write_weighted_statistics(statistics_, record);
     record.integers["episodes"] = {episodes()};
     record.numbers["variances"] = variances_;
-    write_witnesses(
-        *setting_.task.features, regression_.coarse().sets(),
-        [&](Index set, std::span<std::uint8_t> to) { give_witnesses(set, to); }, record);
+    record.bytes["witness"] = witness_;
     record.add(coarse_prefix, coarse_.memory());
     return record;
 }
@@ -143,8 +135,7 @@ Snapshot WeightedSource::memory() const {
 void WeightedSource::restore(const Snapshot& memory) {
     statistics_ = read_weighted(memory);
     coarse_.restore(memory.part(coarse_prefix));
-    read_witnesses(*setting_.task.features, regression_.coarse().sets(), memory,
-                   [&](Index set, std::span<const std::uint8_t> from) { take_witnesses(set, from); });
+    witness_ = field(memory.bytes, "witness", witness_.size());
     const auto place = memory.numbers.find("variances");
     const bool fixed = place != memory.numbers.end() && !place->second.empty();
     variances_ = fixed ? field(memory.numbers, "variances",

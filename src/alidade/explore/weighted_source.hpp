@@ -30,9 +30,10 @@ public:
     void restore(const Snapshot& memory) override;
 
 private:
-    std::size_t witness_begin(Index set) const { return at(set * setting_.task.features->entries()); }
-    void give_witnesses(Index set, std::span<std::uint8_t> to) const;
-    void take_witnesses(Index set, std::span<const std::uint8_t> from);
+    std::span<std::uint8_t> witness_of(Index set) {
+        const std::size_t entries = at(setting_.task.features->entries());
+        return std::span(witness_).subspan(at(set) * entries, entries);
+    }
     std::vector<double> phi_of_value(Index set, Index pair) const;
     std::vector<WeightedStatistics> read_weighted(const Snapshot& record) const;
     Knowledge knowledge_of(std::span<const RidgeStatistics> coarse,

@@ -148,4 +148,10 @@ void PlanningPass::take_witnesses(Index set, std::span<const std::uint8_t> from)
     });
 }
 
+void PlanningPass::take_witness_bits(std::span<const std::uint8_t> bits) {
+    expects(bits.size() == witness_.size(), "{} bytes of witnesses; must be {}", bits.size(),
+            witness_.size());
+    std::ranges::copy(bits, witness_.begin());
+}
+
 }  // namespace alidade::detail
