@@ -90,7 +90,8 @@ int certify_run(const CertifyArguments& given, const Run& store, const LoadedRun
     const auto& [knowledge, stored] = loaded;
     const std::optional<SensitivityAnswer> off =
         given.sensitivity.wanted() || given.sensitivity.tolerance
-            ? sensitivity_of(store, knowledge, given.sensitivity, nullptr, thread_count(given.threads))
+            ? sensitivity_of(store, knowledge, given.sensitivity, nullptr, thread_count(given.threads),
+                             standing.off_by())
             : std::nullopt;
     const RewardFreeCertificate& certificate = knowledge.certificate;
     const Comparison comparison =
@@ -149,8 +150,9 @@ int certify_policy(const CertifyArguments& given, const ChosenReward& reward, co
     SensitivityFlags asked = given.sensitivity;
     if (asked.tolerance) asked.tolerance = *asked.tolerance / scale.scale;
     const std::optional<SensitivityAnswer> off =
-        asked.wanted() || asked.tolerance ? sensitivity_of(store, knowledge, asked, &question, threads)
-                                          : std::nullopt;
+        asked.wanted() || asked.tolerance
+            ? sensitivity_of(store, knowledge, asked, &question, threads, standing.off_by())
+            : std::nullopt;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (console.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);
@@ -251,7 +253,7 @@ int certify(const CertifyArguments& given, const Console& console) {
                                   given.off.given() || !(store.options().assumed == AssumedError{}),
                                   given.off.given()};
     const Knowledge& knowledge = loaded.knowledge;
-    const Standing standing = standing_of(store, given.fit, knowledge.learned.get(), assumed);
+    const Standing standing = standing_of(store, given.fit, assumed);
     insist(standing, console);
     if (!rewards_given) return certify_run(given, store, loaded, assumptions, standing, console);
     std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);

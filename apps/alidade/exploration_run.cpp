@@ -94,9 +94,8 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
                                     : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();
         // The check may take a while: the episodes are safe by now.
-        Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit,
-                                        task_of(run.problem(), run.options()).misspecification,
-                                        explored.knowledge.learned.get());
+        Standing standing = standing_of(task_of(run.problem(), run.options()), explored.counts,
+                                        explored.contradiction, goal.fit);
         if (standing.contradiction && standing.contradiction != explored.contradiction)
             run.note(*standing.contradiction);
         Explored result{explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
@@ -188,7 +187,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
     text += describe(explored.knowledge.certificate, problem.shape(), console) +
             describe_assumed(task_of(problem, store.options()));
-    if (const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, {});
+    if (const auto off =
+            sensitivity_of(store, explored.knowledge, {}, nullptr, {}, explored.standing.off_by());
         off && !explored.standing.contradiction)
         text += describe_briefly(*off, problem.shape(), {});
     text += "\n";
@@ -210,7 +210,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
 
 int exit_code(const Explored& explored, const Goal& goal) {
     if (explored.stopped == Stopped::interrupted) return explored.standing.exit_code(130);
-    return explored.standing.exit_code(explored.stopped == Stopped::budget && (goal.target || goal.enough) ? 3 : 0);
+    return explored.standing.exit_code(
+        explored.stopped == Stopped::budget && (goal.target || goal.enough) ? 3 : 0);
 }
 
 }  // namespace alidade::app

@@ -99,7 +99,7 @@ TEST(AtlasPictures, SayWhatIsPromised) {
 
 // By what the axes themselves say, in the unit of each objective.
 TEST(Front, HasABoxForEveryPlanAtItsValues) {
-    for (const std::size_t count : {2, 3, 4}) {
+    for (const std::size_t count : {2U, 3U, 4U}) {
         const Setting setting = setting_of(count);
         const std::vector<Panel> panels =
             panels_in(atlas_pictures(setting.record, setting.truth).at("front.svg"));
@@ -131,7 +131,7 @@ TEST(Front, HasABoxForEveryPlanAtItsValues) {
 // The truth is in the confidence sets here: what is guaranteed is below the true front, which is not
 // excluded.
 TEST(Front, GuaranteesNothingThatIsExcluded) {
-    for (const std::size_t count : {2, 3, 4, 5}) {
+    for (const std::size_t count : {2U, 3U, 4U, 5U}) {
         for (const double information : {10.0, 300.0}) {
             const Setting setting = setting_of(count, {.loss = 0.3}, information);
             for (const Panel& panel :
@@ -309,10 +309,12 @@ TEST(ParetoPlane, RegionsAreThoseOfTheirDefinitions) {
             }
             for (const HalfPlane& plane : planes)
                 slack = std::min(slack, plane.most - plane.across * tried.across - plane.up * tried.up);
-            if (std::abs(margin) > 2e-3)
+            if (std::abs(margin) > 2e-3) {
                 EXPECT_EQ(depth(inner, {1000 * tried.across, 1000 * tried.up}) > 0, margin > 0);
-            if (std::abs(slack) > 1e-9)
+            }
+            if (std::abs(slack) > 1e-9) {
                 EXPECT_EQ(depth(outer, {1000 * tried.across, 1000 * tried.up}) > 0, slack > 0);
+            }
         }
     }
 }

@@ -138,8 +138,11 @@ void variations_of_vertices(const FeatureMap& features, const VertexSet& vertice
                 for (Index k = 0; k < r; ++k) sums[at(k)] += std::abs(laws[at(k)] - law);
             }
             const double most = 0.5 * *std::ranges::max_element(sums);
+            // Of laws, sums of d products, and of as many differences as there are successors.
+            const double rounding = static_cast<double>(features.successors(pair) + features.features() + 2) *
+                                    std::numeric_limits<double>::epsilon();
             values[at(pair)] =
-                most > 0 || differ(features, pair) ? std::min(1.0, most + vertices.slack()) : 0;
+                most > 0 || differ(features, pair) ? std::min(1.0, most + vertices.slack() + rounding) : 0;
         }
     });
 }
