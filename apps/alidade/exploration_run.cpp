@@ -63,8 +63,8 @@ std::string interrupted_after(std::int64_t episodes) {
 
 Explored explore_into(Run& run, const Goal& goal, const Console& console, SystemChoice& system) {
     const Interruption interruption;
-    std::atomic<std::int64_t> episodes = 0;
-    PromptStop stop(interruption, [&] { say_interrupted(run, episodes, console); });
+    std::atomic<std::int64_t> episodes = 0, stored = 0;
+    PromptStop stop(interruption, [&] { say_interrupted(run, stored, console); });
     const std::string folder = run.folder().string();
     if (const auto checkpoint = run.checkpoint();
         checkpoint && checkpoint->contradiction && !goal.fit.despite)
@@ -74,19 +74,23 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
     RunWatch watch;
     watch.interrupted = [&] { return interruption.requested(); };
     watch.resumed = [&](std::int64_t done) {
-        episodes = done;
+        episodes = stored = done;
         console.say(fmt::format("Resuming after {} episodes.", with_commas(done)));
     };
     watch.observe = [&](const Progress& progress) {
         episodes = progress.episodes;
         line.update(progress);
     };
-    watch.stored = [&](bool all) { all ? stop.all_is_stored() : stop.not_all_is_stored(); };
+    watch.stored = [&](bool all) {
+        if (all) stored = episodes.load();
+        all ? stop.all_is_stored() : stop.not_all_is_stored();
+    };
     try {
         // Only simulated episodes can be had again at no cost: all others are kept.
         const auto before = run.result();
         const bool kept =
             system.external() || run.keeps_episodes() || (before && before->stopped == stopped_at_logs);
+        if (!kept) stop.all_can_be_repeated();
         ExploredRun explored = kept ? run.explore(system.start(run), wanted, watch)
                                     : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();

@@ -121,6 +121,9 @@ double RewardFreeWork::total_variance() {
         return mixtures.total_variance() + rest.front();
     }
     const ErrorRecursion& cut = least();
+    // Nobody asks for the others any more: in a large model each takes as much as two policies.
+    recursions_->span.reset();
+    if (recursions_->hybrid) recursions_->trajectory.reset();
     const DivergenceTable divergences(learned_, Divergence::chi_square, options_.threads);
     if (recursions_->passes == nullptr)
         return total_variance_bound(learned_, deviations_, divergences, cut, exact_caps(), options_.threads)

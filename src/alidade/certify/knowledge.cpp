@@ -31,8 +31,16 @@ Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const Certi
 
 Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const WidthTable& widths,
                   const CertifyOptions& options) {
+    return certify(task, std::move(sets), widths.upper, options);
+}
+
+Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, std::vector<double> upper,
+                  const CertifyOptions& options) {
     const auto learned = std::make_shared<const LearnedMixture>(task, std::move(sets), options.delta);
-    return certified(learned, DeviationTable(*learned, widths), options);
+    return certified(learned,
+                     DeviationTable(task.features->pairs(), learned->homogeneous(),
+                                    learned->variations(std::move(upper), options.threads)),
+                     options);
 }
 
 }  // namespace alidade

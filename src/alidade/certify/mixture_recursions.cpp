@@ -82,11 +82,14 @@ std::vector<ErrorRecursion> run_together(const LearnedMixture& learned, const Tr
     std::vector<ErrorRecursion> results(recursions.size());
     for (ErrorRecursion& result : results)
         result = {Matrix::Zero(shape.horizon, shape.states),
-                  std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
+                  std::vector<std::int32_t>(at(shape.learned_steps() * shape.states), 0)};
     run_steps(learned, passes, recursions, [&](Step h, std::span<const ErrorStep> together) {
         for (std::size_t k = 0; k < together.size(); ++k) {
-            for (State s = 0; s < shape.states; ++s) results[k].values(h, s) = together[k].now[at(s)];
-            std::ranges::copy(together[k].actions, results[k].actions.begin() + h * shape.states);
+            for (State s = 0; s < shape.states; ++s) {
+                results[k].values(h, s) = together[k].now[at(s)];
+                results[k].actions[at(h * shape.states + s)] =
+                    static_cast<std::int32_t>(together[k].actions[at(s)]);
+            }
         }
     });
     return results;
