@@ -35,6 +35,7 @@ function theme(aria: boolean): object {
         legend: {labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, symbolStrokeWidth: 2},
         title: {color: ink, fontSize: 13, anchor: 'start'},
         text: {color: colour('mark')},
+        point: {color: colour('mark')},
         range: {category: [...Array(10).keys()].map((i) => colour(`c${i}`))},
     };
 }

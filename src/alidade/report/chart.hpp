@@ -68,8 +68,8 @@ struct Slices {
 /// How cells are coloured by numbers.
 struct Colours {
     std::string field, title;
-    bool logarithmic = false;  ///< zeros are allowed, and are their own colour
-    double upper = 1;          ///< of the scale; it begins at zero
+    double exponent = 1;  ///< below one, small numbers are told apart as well
+    double upper = 1;     ///< of the scale; it begins at zero
 };
 
 struct Chart {

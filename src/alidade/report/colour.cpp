@@ -20,10 +20,7 @@ const std::vector<std::string>& shades() {
 }
 
 std::size_t shade_of(const Colours& colours, double value) {
-    const double upper = std::max(colours.upper, 1e-300);
-    double share = value / upper;
-    // As Vega's "symlog" with its constant of 1.
-    if (colours.logarithmic) share = std::log1p(std::max(0.0, value)) / std::log1p(upper);
+    const double share = std::pow(std::max(0.0, value) / std::max(colours.upper, 1e-300), colours.exponent);
     const auto last = static_cast<double>(shades().size() - 1);
     return static_cast<std::size_t>(std::clamp(std::round(share * last), 0.0, last));
 }

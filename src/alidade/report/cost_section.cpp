@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "alidade/spec/printable_text.hpp"
@@ -50,7 +51,7 @@ Section cost_section(const RunFacts& facts) {
         add("of this: certifying", duration(seconds.certify));
         if (seconds.total > 0)
             add("Episodes a second",
-                fmt::format("{:.3g}", static_cast<double>(facts.result->episodes) / seconds.total));
+                with_commas(std::llround(static_cast<double>(facts.result->episodes) / seconds.total)));
     }
     section.blocks.push_back(TitledTable{"What it took", std::move(table)});
     return section;

@@ -150,7 +150,7 @@ Section coverage_section(const RunFacts& facts) {
          "How often each state was visited at each step. Dark was seen rarely or never.",
          {},
          {}},
-        visits, {"visits", "visits", true, visits.largest()}, true);
+        visits, {"visits", "visits", 0.3, visits.largest()}, true);
     if (amounts.largest() > 0)
         add({"matters",
              "matters-figure",
@@ -161,7 +161,7 @@ Section coverage_section(const RunFacts& facts) {
              "it had.",
              {},
              {}},
-            amounts, {"amount", "part of the loss", false, amounts.largest()}, false);
+            amounts, {"amount", "part of the loss", 0.5, amounts.largest()}, false);
     return section;
 }
 

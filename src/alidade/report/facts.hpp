@@ -57,6 +57,10 @@ struct RunFacts {
     const Problem& problem() const { return run->problem(); }
     const Shape& shape() const { return run->problem().shape(); }
     const LearnedMixture* mixture() const { return knowledge ? knowledge->learned->mixture() : nullptr; }
+    /// Of a simulated system that is a mixture; none otherwise.
+    std::optional<Matrix> true_weights() const {
+        return problem().foreign() ? std::nullopt : problem().truth();
+    }
     double horizon() const { return static_cast<double>(shape().horizon); }
     std::int64_t episodes() const;
     /// A value over all steps in the unit of a plan's reward.

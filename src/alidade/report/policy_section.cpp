@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t most_plans = 6, most_large_plans = 3;
 constexpr Index large_policy = 5000, most_states_shown = 300;
 constexpr Index most_colours = 10;
-constexpr const char* open_name = "the data leave open which action is best";
+constexpr const char* open_name = "not proved to be the best action";
 
 bool is_open(const PlanFacts& plan, const Shape& shape, Step h, State s) {
     return !plan.open.empty() && plan.open[static_cast<std::size_t>(h * shape.states + s)];
@@ -86,8 +86,7 @@ Chart actions_chart(const RunFacts& facts, const PlanFacts& plan) {
     if (shape.actions <= most_colours)
         chart.categories = facts.names.actions;
     else
-        chart.colours = Colours{"action", "action, by number", false, static_cast<double>(shape.actions - 1)};
-    if (!open.points.empty()) chart.names = {open_name};
+        chart.colours = Colours{"action", "action, by number", 1, static_cast<double>(shape.actions - 1)};
     chart.panels = {{.x = {"step", "step", Scale::bands, numbers_up_to(shape.horizon)},
                      .y = {"state", "state", Scale::bands, distinct(std::move(names))},
                      .layers = {std::move(cells), std::move(open)},
@@ -130,15 +129,15 @@ Figure policy_figure(const RunFacts& facts, const PlanFacts& plan, std::size_t n
         figure.reading += " The plan draws actions at random; the likeliest is shown.";
     if (!plan.open.empty())
         figure.reading += fmt::format(
-            " In {} of {} places the data leave open which action is best; they are marked. Elsewhere the "
-            "action shown is "
-            "proved to be the best one.",
+            " In {} of {} places it is not proved that the action shown is the best one: the data leave it "
+            "open, or the "
+            "planner missed it. These are marked. Elsewhere it is proved.",
             open, plan.open.size());
     figure.chart = facts.names.grid ? arrows_chart(facts, plan) : actions_chart(facts, plan);
     figure.table.columns = {{"state"}, {"what to do"}};
     for (State s = 0; s < std::min(shape.states, most_states_shown); ++s)
         figure.table.rows.push_back({facts.names.state(s), course(facts, plan, s)});
-    if (open > 0) figure.table.note = "A question mark: the data leave open which action is best.";
+    if (open > 0) figure.table.note = "A question mark: it is not proved that this action is the best one.";
     if (shape.states > most_states_shown)
         figure.table.note += fmt::format(" The first {} of {} states.", most_states_shown, shape.states);
     return figure;

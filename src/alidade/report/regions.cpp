@@ -85,20 +85,15 @@ Panel region_panel(const RunFacts& facts, const LearnedMixture& learned, const B
                    DataTable& table) {
     const std::string x_name = facts.names.bases[static_cast<std::size_t>(pair.first)];
     const std::string y_name = facts.names.bases[static_cast<std::size_t>(pair.second)];
-    const auto& truth = facts.problem().truth();
+    const std::optional<Matrix> truth = facts.true_weights();
     Layer region{Mark::polygon, region_name, {}}, points{Mark::point, learned_name, {}},
         exact{Mark::cross, truth_name, {}};
-    double low_x = 1, high_x = 0, low_y = 1, high_y = 0;
     for (Index k = 0; k < std::min(most_slices, std::ssize(learned.sets())); ++k) {
         const ConfidenceSet& set = learned.sets()[static_cast<std::size_t>(k)];
         std::string corners;
         for (const Corner& corner : shadow(set, pair.first, pair.second)) {
             region.points.push_back({.x = corner.x, .y = corner.y, .slice = k});
             corners += fmt::format("{}({:.4f}, {:.4f})", corners.empty() ? "" : " ", corner.x, corner.y);
-            low_x = std::min(low_x, corner.x);
-            high_x = std::max(high_x, corner.x);
-            low_y = std::min(low_y, corner.y);
-            high_y = std::max(high_y, corner.y);
         }
         points.points.push_back(
             {.x = set.weights()[pair.first], .y = set.weights()[pair.second], .slice = k});
@@ -112,11 +107,9 @@ Panel region_panel(const RunFacts& facts, const LearnedMixture& learned, const B
              fmt::format("({:.4f}, {:.4f})", set.weights()[pair.first], set.weights()[pair.second]),
              corners});
     }
-    const double pad_x = std::max(1e-3, 0.05 * (high_x - low_x)),
-                 pad_y = std::max(1e-3, 0.05 * (high_y - low_y));
     return {.title = {},
-            .x = {"first", x_name, Scale::linear, {}, low_x - pad_x, high_x + pad_x},
-            .y = {"second", y_name, Scale::linear, {}, low_y - pad_y, high_y + pad_y},
+            .x = {"first", x_name},
+            .y = {"second", y_name},
             .layers = {std::move(region), std::move(points), std::move(exact)},
             .width = 250,
             .height = 200};
@@ -127,20 +120,21 @@ Panel region_panel(const RunFacts& facts, const LearnedMixture& learned, const B
 std::optional<Figure> regions_figure(const RunFacts& facts) {
     const LearnedMixture& learned = *facts.mixture();
     if (learned.model().features().features() < 2 || learned.sets().empty()) return std::nullopt;
-    Figure figure{"regions",
-                  "regions-figure",
-                  "Two weights at a time",
-                  "A long thin region means that the data tell the sum of two weights better than their "
-                  "difference: those "
-                  "two base models are hard to tell apart. The true weights lie inside.",
-                  {},
-                  {}};
+    Figure figure{
+        "regions",
+        "regions-figure",
+        "Two weights at a time",
+        "With the probability of the certificate the true weights lie inside. A long thin region "
+        "means that the data tell the sum of two weights better than their difference: those two base "
+        "models are hard to tell apart.",
+        {},
+        {}};
     figure.table.columns = {{"base models"}, {"step", true}, {"learned"}, {"corners of the region"}};
     for (const BasePair& pair : pairs_shown(learned))
         figure.chart.panels.push_back(region_panel(facts, learned, pair, figure.table));
     figure.chart.columns = figure.chart.panels.size() > 1 ? 2 : 1;
     figure.chart.names = {region_name, learned_name};
-    if (facts.problem().truth()) figure.chart.names.emplace_back(truth_name);
+    if (facts.true_weights()) figure.chart.names.emplace_back(truth_name);
     if (learned.sets().size() > 1) {
         figure.chart.slices = Slices{"set", "step", {}};
         for (Index k = 0; k < std::min(most_slices, std::ssize(learned.sets())); ++k)

@@ -50,7 +50,10 @@ std::vector<detail::Section> all_sections(std::span<const detail::RunFacts> fact
 
 std::string runs_json(std::span<const detail::RunFacts> facts) {
     std::string text = "{\"format\":\"alidade-report\",\"version\":1,\"runs\":[";
-    for (std::size_t i = 0; i < facts.size(); ++i) text += (i > 0 ? "," : "") + detail::facts_json(facts[i]);
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+        if (i > 0) text += ",";
+        text += detail::facts_json(facts[i]);
+    }
     return text + "]}";
 }
 

@@ -80,6 +80,9 @@ Figure values_figure(const RunFacts& facts) {
         }
         figure.table.rows.push_back(std::move(row));
     }
+    double widest = 0;
+    for (const Point& bar : bars.points) widest = std::max(widest, bar.high - bar.low);
+    figure.reading += fmt::format(" The widest bar is {} wide.", upper_bound(widest));
     panel.layers = {std::move(bars), std::move(points), std::move(exact)};
     figure.chart.panels = {std::move(panel)};
     return figure;

@@ -28,6 +28,7 @@ struct Picture {
         return alone ? palette()[place] : fmt::format("var(--c{})", place);
     }
     std::string ink() const { return alone ? "#222222" : "var(--ink)"; }
+    std::string on_cells() const { return alone ? "#ffffff" : "var(--mark)"; }
     std::string pale() const { return alone ? "#dddddd" : "var(--rule)"; }
 
     void write(double x, double y, const std::string& what, std::string_view more = {}) {
@@ -41,6 +42,10 @@ struct Picture {
             y1, x2, y2, stroke, width, dashed ? R"( stroke-dasharray="6 4")" : "");
     }
 };
+
+bool over_cells(const Chart& chart) {
+    return chart.colours || !chart.categories.empty();
+}
 
 struct Extent {
     double least = std::numeric_limits<double>::infinity();
@@ -64,6 +69,7 @@ void add_extents(const Panel& panel, Extent& x, Extent& y) {
     const bool sideways = panel.y.scale == Scale::bands;
     for (const Layer& layer : panel.layers)
         for (const Point& point : layer.points) {
+            if (!shown(point)) continue;
             if (layer.mark == Mark::interval) {
                 Extent& along = sideways ? x : y;
                 along.add(point.low);
@@ -160,7 +166,7 @@ void draw_point(Picture& picture, const Layer& layer, const Point& point, const 
     switch (layer.mark) {
         case Mark::point:
             picture.text +=
-                fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3.5" fill="{}"/>)", px, py, colour);
+                fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="{}"/>)", px, py, colour);
             return;
         case Mark::cross:
             picture.text += fmt::format(
@@ -169,9 +175,9 @@ void draw_point(Picture& picture, const Layer& layer, const Point& point, const 
             return;
         case Mark::interval:
             if (panel.y.scale == Scale::bands)
-                picture.draw_line(x.at(point.low), py, x.at(point.high), py, colour, 3);
+                picture.draw_line(x.at(point.low), py, x.at(point.high), py, colour, 6);
             else
-                picture.draw_line(px, y.at(point.low), px, y.at(point.high), colour, 3);
+                picture.draw_line(px, y.at(point.low), px, y.at(point.high), colour, 6);
             return;
         case Mark::bar: {
             const double from = x.at(0), height = std::min(22.0, y.band() * 0.7);
@@ -181,8 +187,9 @@ void draw_point(Picture& picture, const Layer& layer, const Point& point, const 
             return;
         }
         case Mark::text:
-            picture.write(px, py + 5, point.label,
-                          R"( text-anchor="middle" font-size="15" font-weight="bold")");
+            picture.text += fmt::format(
+                R"(<text x="{:.1f}" y="{:.1f}" fill="{}" text-anchor="middle" font-size="15" font-weight="bold">{}</text>)",
+                px, py + 5, colour, escaped(point.label));
             return;
         default:
             return;
@@ -192,8 +199,9 @@ void draw_point(Picture& picture, const Layer& layer, const Point& point, const 
 void draw_layer(Picture& picture, const Layer& layer, const Panel& panel, const PlacedAxis& x,
                 const PlacedAxis& y, double left) {
     const auto name = std::ranges::find(picture.chart.names, layer.name);
-    const std::string colour = picture.colour(
+    std::string colour = picture.colour(
         static_cast<std::size_t>(name == picture.chart.names.end() ? 0 : name - picture.chart.names.begin()));
+    if (over_cells(picture.chart)) colour = picture.on_cells();
     if (layer.mark == Mark::cell) return draw_cells(picture, layer, x, y);
     if (layer.mark == Mark::line || layer.mark == Mark::polygon)
         return draw_path(picture, layer, colour, x, y);

@@ -99,7 +99,7 @@ ordered_json axis_object(const Axis& axis) {
         object["type"] = "ordinal";
         object["sort"] = nullptr;
         object["scale"] = {{"domain", axis.bands}};
-        object["axis"] = {{"labelOverlap", true}, {"labelLimit", 160}};
+        object["axis"] = {{"labelOverlap", true}, {"labelLimit", 190}, {"labelAngle", 0}};
     } else {
         object["type"] = "quantitative";
         ordered_json scale{{"zero", false}, {"nice", !axis.lower && !axis.upper}};
@@ -121,13 +121,13 @@ ordered_json mark_object(const Layer& layer) {
                 {"type", "line"}, {"strokeWidth", 2}, {"point", !layer.dashed && layer.points.size() < 60}};
             break;
         case Mark::point:
-            object = {{"type", "point"}, {"filled", true}, {"size", 60}};
+            object = {{"type", "point"}, {"filled", true}, {"size", 36}};
             break;
         case Mark::cross:
-            object = {{"type", "point"}, {"shape", "cross"}, {"filled", true}, {"size", 70}};
+            object = {{"type", "point"}, {"shape", "cross"}, {"filled", true}, {"size", 60}};
             break;
         case Mark::interval:
-            object = {{"type", "rule"}, {"strokeWidth", 3}};
+            object = {{"type", "rule"}, {"strokeWidth", 7}, {"opacity", 0.55}};
             break;
         case Mark::level:
             object = {{"type", "rule"}, {"strokeWidth", 1.5}};
@@ -152,7 +152,8 @@ ordered_json mark_object(const Layer& layer) {
 }
 
 ordered_json colour_of(const Layer& layer, const Chart& chart) {
-    if (layer.mark == Mark::text) return nullptr;
+    const bool over_cells = chart.colours || !chart.categories.empty();
+    if (layer.mark == Mark::text || (layer.mark == Mark::point && over_cells)) return nullptr;
     if (layer.mark != Mark::cell) {
         ordered_json object{{"datum", layer.name}, {"type", "nominal"}};
         object["scale"] = {{"domain", chart.names}};
@@ -172,7 +173,10 @@ ordered_json colour_of(const Layer& layer, const Chart& chart) {
     }
     const Colours colours = chart.colours.value_or(Colours{"value", "value"});
     ordered_json scale{{"scheme", "viridis"}, {"domain", {0, brief(colours.upper)}}};
-    if (colours.logarithmic) scale["type"] = "symlog";
+    if (colours.exponent != 1) {
+        scale["type"] = "pow";
+        scale["exponent"] = colours.exponent;
+    }
     return {{"field", colours.field},
             {"type", "quantitative"},
             {"title", colours.title},

@@ -15,6 +15,11 @@ std::string percent(double share) {
 
 namespace {
 
+/// Of a bound: rounded up, to a tenth.
+std::string percent_above(double share) {
+    return fmt::format("{:.1f} %", std::ceil(1000 * share) / 10);
+}
+
 using enum Checklist::Standing;
 
 bool vacuous(const RunFacts& facts) {
@@ -93,6 +98,29 @@ Checklist checklist_of(const RunFacts& facts) {
     return list;
 }
 
+/// For those who have never heard of any of this.
+std::string what_was_done(const RunFacts& facts) {
+    const Shape& shape = facts.shape();
+    const bool logs = facts.result && facts.result->stopped == stopped_at_logs;
+    std::string text = fmt::format("The system has {} states and {} actions, and an episode has {} steps. ",
+                                   with_commas(shape.states), with_commas(shape.actions), shape.horizon);
+    text +=
+        logs ? fmt::format("{} episodes that somebody had recorded were read", with_commas(facts.episodes()))
+             : fmt::format("It was tried in {} {}episodes, without being told what is worth having",
+                           with_commas(facts.episodes()),
+                           facts.run->options().system == "simulated" ? "simulated " : "");
+    if (facts.mixture() != nullptr)
+        text += fmt::format(
+            ", to learn which mixture of {} candidate models it is. Plans for any reward can be "
+            "computed from that mixture, without trying the system again.",
+            facts.names.bases.size());
+    else
+        text +=
+            ", to learn how it moves. Plans for any reward can be computed from that, without trying it "
+            "again.";
+    return text;
+}
+
 DataTable summary_table(const RunFacts& facts) {
     const RunOptions& options = facts.run->options();
     const Shape& shape = facts.shape();
@@ -163,15 +191,15 @@ std::string quotable_sentence(const RunFacts& facts) {
             with_commas(facts.episodes()), facts.shape().horizon);
     return fmt::format(
         "With probability at least {}, and whatever reward between 0 and 1 a step is chosen afterwards: the "
-        "plan that is "
-        "best in the learned model earns at most {} less on the real system than the best plan there is, of "
-        "{} that can "
-        "be earned in an episode.",
-        percent(1 - certificate.failure_probability), upper_bound(certificate.bound), facts.shape().horizon);
+        "plan that is best in the learned model earns at most {} less on the real system than the best plan "
+        "there is. In an episode {} can be earned at most, so this is {} of it.",
+        percent(1 - certificate.failure_probability), upper_bound(certificate.bound), facts.shape().horizon,
+        percent_above(certificate.bound / facts.horizon()));
 }
 
 Section verdict_section(const RunFacts& facts) {
     Section section{"verdict", "Verdict"};
+    section.blocks.push_back(Paragraph{what_was_done(facts)});
     section.blocks.push_back(Quotation{quotable_sentence(facts)});
     section.blocks.push_back(Paragraph{facts.contradiction
                                            ? "What follows shows what the run believes, so that you can find "

@@ -19,15 +19,11 @@ Interval range_of_weight(const ConfidenceSet& set, Index base) {
     return set.range(direction);
 }
 
-std::optional<Matrix> true_weights(const RunFacts& facts) {
-    return facts.problem().foreign() ? std::nullopt : facts.problem().truth();
-}
-
 /// The base model's weight over the steps: a panel, and rows of the table.
 Panel weight_panel(const RunFacts& facts, const LearnedMixture& learned, Index base,
                    const std::vector<std::string>& steps, DataTable& table) {
     const std::string name = facts.names.bases[static_cast<std::size_t>(base)];
-    const std::optional<Matrix> truth = true_weights(facts);
+    const std::optional<Matrix> truth = facts.true_weights();
     Layer ranges{Mark::interval, set_name, {}}, points{Mark::point, point_name, {}},
         exact{Mark::cross, true_name, {}};
     for (Index k = 0; k < std::ssize(learned.sets()); ++k) {
@@ -70,7 +66,7 @@ Figure weights_figure(const RunFacts& facts, const LearnedMixture& learned) {
     figure.chart.names = {set_name, point_name};
     figure.table.columns = {
         {"base model"}, {"step", true}, {"learned", true}, {"at least", true}, {"at most", true}};
-    if (true_weights(facts)) {
+    if (facts.true_weights()) {
         figure.chart.names.push_back(true_name);
         figure.table.columns.push_back({"true", true});
     }
@@ -84,6 +80,11 @@ Figure weights_figure(const RunFacts& facts, const LearnedMixture& learned) {
         panel.height = 120;
         figure.chart.panels.push_back(std::move(panel));
     }
+    double widest = 0;
+    for (const Panel& panel : figure.chart.panels)
+        for (const Point& point : panel.layers.front().points)
+            widest = std::max(widest, point.high - point.low);
+    figure.reading += fmt::format(" The widest bar is {} wide.", upper_bound(widest));
     if (shown < bases)
         figure.table.note = fmt::format("The first {} of {} base models; the data have all.", shown, bases);
     return figure;
