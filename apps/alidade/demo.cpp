@@ -80,7 +80,8 @@ void keep(Run& run, const std::vector<DemoPlan>& plans, const Knowledge& knowled
     std::vector<KeptPlan> kept;
     for (const DemoPlan& plan : plans) {
         const auto named = std::ranges::find(run.problem().rewards(), plan.reward, &NamedReward::name);
-        kept.push_back({fmt::format("{}.{}", plan.reward, plan.planner),
+        const bool exact = plan.planner == planners_shown.front();
+        kept.push_back({exact ? plan.reward : fmt::format("{}.{}", plan.reward, plan.planner),
                         plan.reward,
                         {named->reward, {}},
                         plan.planner,

@@ -125,17 +125,34 @@ async function draw(box: ChartBox): Promise<void> {
     drawn.set(id, {view, redraw: () => void draw(box)});
 }
 
-/** Charts are drawn when they come near: a page of many is quick all the same. */
+/** Charts that come near are drawn at once, the others when there is nothing else to do. */
 const observer = new IntersectionObserver(
     (entries) => {
-        for (const entry of entries)
-            if (entry.isIntersecting) {
-                observer.unobserve(entry.target);
-                void draw(entry.target as ChartBox);
-            }
+        for (const entry of entries) if (entry.isIntersecting) begin(entry.target as ChartBox);
     },
     {rootMargin: '400px'},
 );
+
+function begin(box: ChartBox): Promise<void> | undefined {
+    observer.unobserve(box);
+    if (box.dataset.begun) return undefined;
+    box.dataset.begun = 'yes';
+    return draw(box).catch((error: unknown) => console.error(error)); // the fixed picture stays
+}
+
+function whenIdle(): Promise<void> {
+    return new Promise((resolve) => {
+        if ('requestIdleCallback' in window) window.requestIdleCallback(() => resolve(), {timeout: 500});
+        else setTimeout(resolve, 20);
+    });
+}
+
+async function drawAll(boxes: ChartBox[]): Promise<void> {
+    for (const box of boxes) {
+        await whenIdle();
+        if (box.isConnected) await begin(box);
+    }
+}
 
 function wireSlider(slider: HTMLInputElement): void {
     const names = JSON.parse(slider.dataset.names ?? '[]') as string[];
@@ -172,7 +189,9 @@ function offerData(): void {
 
 function wire(): void {
     for (const slider of document.querySelectorAll<HTMLInputElement>('.slider input')) wireSlider(slider);
-    for (const box of document.querySelectorAll<HTMLElement>('.chart')) observer.observe(box);
+    const boxes = [...document.querySelectorAll<ChartBox>('.chart')];
+    for (const box of boxes) observer.observe(box);
+    void drawAll(boxes);
     offerData();
 }
 

@@ -92,7 +92,7 @@ std::string check_in_words(const ModelFit& fit, const RunFacts& facts) {
             "turns up with probability {:.4g} at most, at any time. It is {:.1f}: nothing was found. Errors "
             "below "
             "about {} could not be seen in these data.",
-            fit.threshold, fit.level, fit.log_evidence, percent(fit.unseen));
+            fit.threshold, fit.level, fit.log_evidence, about(fit.unseen));
     std::string text = fmt::format(
         "The evidence against the mixture is {:.1f}; {:.1f} or more turns up with probability {:.4g} at "
         "most if the mixture is right.",

@@ -17,9 +17,9 @@ constexpr std::size_t most_experiments = 20;
 /// The two base models that a visit tells apart best: whose laws differ there, and whose weights are open.
 std::string told_apart(const RunFacts& facts, const Contribution& part) {
     const LearnedMixture* learned = facts.mixture();
+    if (learned == nullptr) return "";
     const FeatureMap& features = facts.problem().features();
-    if (learned == nullptr || features.kind() != FeatureKind::base_models || features.features() < 2)
-        return "";
+    if (features.kind() != FeatureKind::base_models || features.features() < 2) return "";
     const ConfidenceSet& set = learned->set(part.step);
     const Index pair = facts.shape().pair(part.state, part.action), d = features.features();
     double best = 0;

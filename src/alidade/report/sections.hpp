@@ -44,6 +44,8 @@ std::vector<Section> comparison_sections(std::span<const RunFacts> runs, const R
 /// What a run says as a JSON object, without what its figures have.
 std::string facts_json(const RunFacts& facts);
 
+/// "0.5 %": one digit, of what is only known roughly.
+std::string about(double share);
 /// 3 % of a share.
 std::string percent(double share);
 /// "step 3", or "all steps" where they are pooled.

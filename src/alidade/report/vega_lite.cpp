@@ -121,13 +121,13 @@ ordered_json mark_object(const Layer& layer) {
                 {"type", "line"}, {"strokeWidth", 2}, {"point", !layer.dashed && layer.points.size() < 60}};
             break;
         case Mark::point:
-            object = {{"type", "point"}, {"filled", true}, {"size", 36}};
+            object = {{"type", "point"}, {"filled", true}, {"size", 26}};
             break;
         case Mark::cross:
-            object = {{"type", "point"}, {"shape", "cross"}, {"filled", true}, {"size", 60}};
+            object = {{"type", "point"}, {"shape", "cross"}, {"filled", true}, {"size", 40}};
             break;
         case Mark::interval:
-            object = {{"type", "rule"}, {"strokeWidth", 7}, {"opacity", 0.55}};
+            object = {{"type", "rule"}, {"strokeWidth", 9}, {"opacity", 0.55}};
             break;
         case Mark::level:
             object = {{"type", "rule"}, {"strokeWidth", 1.5}};

@@ -9,6 +9,10 @@
 
 namespace alidade::report::detail {
 
+std::string about(double share) {
+    return fmt::format("{:.1g} %", 100 * share);
+}
+
 std::string percent(double share) {
     return fmt::format("{:.3g} %", 100 * share);
 }
@@ -68,7 +72,7 @@ Checklist::Item model_item(const RunFacts& facts) {
             fmt::format("Nothing in {} transitions speaks against it (log evidence {:.1f}, alarm at {:.1f}). "
                         "Errors below about {} could not be seen in these data.",
                         with_commas(facts.checkpoint->counts.transitions()), facts.fit->log_evidence,
-                        facts.fit->threshold, percent(facts.fit->unseen))};
+                        facts.fit->threshold, about(facts.fit->unseen))};
 }
 
 Checklist checklist_of(const RunFacts& facts) {

@@ -77,7 +77,7 @@ Figure weights_figure(const RunFacts& facts, const LearnedMixture& learned) {
     for (Index base = 0; base < shown; ++base) {
         Panel panel = weight_panel(facts, learned, base, steps, figure.table);
         panel.width = shown > 1 ? 270 : 620;
-        panel.height = 120;
+        panel.height = 150;
         figure.chart.panels.push_back(std::move(panel));
     }
     double widest = 0;
