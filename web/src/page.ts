@@ -21,13 +21,13 @@ function colour(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-function theme(aria: boolean): object {
+function theme(): object {
     const ink = colour('ink');
     const rule = colour('rule');
     const font = getComputedStyle(document.body).fontFamily;
     const axis = {labelColor: ink, titleColor: ink, gridColor: rule, domainColor: ink, tickColor: ink, titleFontWeight: 'normal', labelFontSize: 12, titleFontSize: 13};
     return {
-        aria,
+        aria: false, // the box says what it shows, and the numbers are in the table
         background: 'transparent',
         font,
         view: {stroke: rule},
@@ -105,7 +105,7 @@ async function draw(box: ChartBox): Promise<void> {
     const spec = JSON.parse(text) as Loose;
     const many = rows(spec);
     fit(spec, box.clientWidth);
-    const compiled = compile(spec as unknown as TopLevelSpec, {config: theme(many < 300)}).spec;
+    const compiled = compile(spec as unknown as TopLevelSpec, {config: theme()}).spec;
     const place = document.createElement('div');
     const view = new View(parse(compiled, undefined, {ast: true}), {
         expr: expressionInterpreter,

@@ -48,7 +48,8 @@ Figure certificate_figure(const RunFacts& facts) {
 }
 
 TitledTable candidates_table(const RewardFreeCertificate& certificate) {
-    TitledTable titled{"The same by every argument", {{{"argument"}, {"loss at most", true}, {""}}, {}, {}}};
+    TitledTable titled{"The same by every argument",
+                       {{{"argument"}, {"loss at most", true}, {"remark"}}, {}, {}}};
     for (const auto& [name, bound] : certificate.candidates)
         titled.table.rows.push_back({name, upper_bound(bound),
                                      name == certificate.method ? "the least: this is the certificate" : ""});

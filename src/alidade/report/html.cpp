@@ -118,8 +118,11 @@ struct BlockWriter {
                                        figure.id, escaped(figure.title), escaped(figure.reading));
         if (!figure.chart.empty()) {
             text += slider_html(figure);
-            text += fmt::format("<div class=\"chart\" data-figure=\"{}\">{}</div>\n", figure.id,
-                                draw_svg(figure.chart, figure.title, false));
+            text += fmt::format(
+                "<div class=\"chart\" data-figure=\"{}\" role=\"img\" tabindex=\"0\" aria-label=\"Chart: {}. "
+                "The "
+                "same numbers are in the table that follows.\">{}</div>\n",
+                figure.id, escaped(figure.title), draw_svg(figure.chart, figure.title, false));
             text += fmt::format("<script type=\"application/json\" id=\"{}-spec\">{}</script>\n", figure.id,
                                 inside_script(vega_lite(figure.chart, figure.title, false)));
         }

@@ -18,7 +18,7 @@ Figure sensitivity_figure(const RunFacts& facts) {
                   "Believe the point that you would have believed before the data.",
                   {},
                   {}};
-    figure.table.columns = {{"off by at most", true}, {"certified loss at most", true}, {""}};
+    figure.table.columns = {{"off by at most", true}, {"certified loss at most", true}, {"remark"}};
     Layer line{Mark::line, "certified loss", {}};
     for (const SensitivityPoint& point : facts.sensitivity) {
         if (!point.refuted) line.points.push_back({.x = 100 * point.zeta, .y = point.reward_free});

@@ -285,8 +285,9 @@ std::string draw_svg(const Chart& chart, const std::string& title, bool alone) {
     }
     top += draw_legend(picture, top, width);
     std::string text = fmt::format(
-        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {:.0f} {:.0f}" width="{:.0f}" height="{:.0f}" role="img" aria-label="{}" font-family="system-ui, sans-serif" font-size="{:.0f}">)",
-        width, top, width, top, escaped(title), font);
+        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {:.0f} {:.0f}" width="{:.0f}" height="{:.0f}" {} font-family="system-ui, sans-serif" font-size="{:.0f}">)",
+        width, top, width, top,
+        alone ? fmt::format(R"(role="img" aria-label="{}")", escaped(title)) : R"(aria-hidden="true")", font);
     if (alone) {
         text += fmt::format(R"(<title>{}</title><rect width="100%" height="100%" fill="white"/>)",
                             escaped(title));
