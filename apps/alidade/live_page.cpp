@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <vector>
 
 #include "alidade/report/report.hpp"
@@ -15,10 +16,16 @@
 namespace alidade::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr double least_pause = 1.5, longest_pause = 60;  // seconds between two versions
+constexpr double share = 0.02;                           // of one core, at most, for making them
 
-constexpr double least_pause = 1.5;  // seconds between two versions
-constexpr double share = 0.02;       // of one core, at most, for making them
+/// That this thread has had: what others on the machine do is not counted.
+double processor_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 constexpr std::string_view live_body = "<body data-live>";
 
 std::string words_of(const Run& run) {
@@ -43,9 +50,9 @@ std::string news_of(const std::string& page) {
 LivePage::LivePage(std::string folder, std::optional<double> target)
     : folder_(std::move(folder)), target_(target) {
     seen_ = signature();
-    const auto began = Clock::now();
+    const double began = processor_seconds();
     publish(make(1));
-    last_seconds_ = std::chrono::duration<double>(Clock::now() - began).count();
+    last_seconds_ = processor_seconds() - began;
     watcher_ = std::jthread([this](const std::stop_token& over) { watch(over); });
 }
 
@@ -112,7 +119,8 @@ bool LivePage::stopped() const {
 void LivePage::watch(const std::stop_token& over) {
     setpriority(PRIO_PROCESS, 0, 10);  // on Linux of this thread: whoever explores goes first
     while (!over.stop_requested()) {
-        const auto pause = std::chrono::duration<double>(std::max(least_pause, last_seconds_ / share));
+        const auto pause =
+            std::chrono::duration<double>(std::clamp(last_seconds_ / share, least_pause, longest_pause));
         {
             std::unique_lock lock(mutex_);
             changed_.wait_for(lock, over, pause, [&] { return stopped_; });
@@ -120,7 +128,7 @@ void LivePage::watch(const std::stop_token& over) {
         }
         const std::string now = signature();
         if (now == seen_) continue;
-        const auto began = Clock::now();
+        const double began = processor_seconds();
         const std::shared_ptr<const PageVersion> before = current();
         try {
             publish(make(before->number + 1));
@@ -132,7 +140,7 @@ void LivePage::watch(const std::stop_token& over) {
             ++same.number;
             if (same.words != before->words) publish(std::move(same));
         }
-        last_seconds_ = std::chrono::duration<double>(Clock::now() - began).count();
+        last_seconds_ = processor_seconds() - began;
     }
 }
 

@@ -27,7 +27,7 @@ function theme(): object {
     const font = getComputedStyle(document.body).fontFamily;
     const axis = {labelColor: ink, titleColor: ink, gridColor: rule, domainColor: ink, tickColor: ink, titleFontWeight: 'normal', labelFontSize: 12, titleFontSize: 13};
     return {
-        aria: false, // the box says what it shows, and the numbers are in the table
+        aria: false,
         background: 'transparent',
         font,
         view: {stroke: rule},
@@ -107,6 +107,7 @@ async function draw(box: ChartBox): Promise<void> {
     fit(spec, box.clientWidth);
     const compiled = compile(spec as unknown as TopLevelSpec, {config: theme()}).spec;
     const place = document.createElement('div');
+    place.setAttribute('aria-hidden', 'true'); // the box says what it shows, and the numbers are in the table
     const view = new View(parse(compiled, undefined, {ast: true}), {
         expr: expressionInterpreter,
         renderer: many > manyMarks ? 'canvas' : 'svg',
