@@ -31,6 +31,10 @@ void add_plans(CLI::App& app, Chosen& chosen);
 void add_certify(CLI::App& app, Chosen& chosen);
 void add_export(CLI::App& app, Chosen& chosen);
 void add_audit(CLI::App& app, Chosen& chosen);
+void add_atlas(CLI::App& app, Chosen& chosen);
+/// Commands of the command `atlas`.
+void add_atlas_policy(CLI::App& atlas, Chosen& chosen);
+void add_atlas_check(CLI::App& atlas, Chosen& chosen);
 void add_reward(CLI::App& app, Chosen& chosen);
 void add_bound(CLI::App& app, Chosen& chosen);
 void add_report(CLI::App& app, Chosen& chosen);

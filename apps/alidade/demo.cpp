@@ -13,6 +13,7 @@
 #include "alidade/spec/printable_text.hpp"
 #include "certificate_view.hpp"
 #include "commands.hpp"
+#include "demo_atlas.hpp"
 #include "demo_view.hpp"
 #include "exploration_run.hpp"
 #include "load_run.hpp"
@@ -115,25 +116,28 @@ int demo(const DemoArguments& given, const Console& console) {
     const std::vector<DemoPlan> plans = plan_all(store.problem(), explored.knowledge);
     keep(store, plans, explored.knowledge);
     write_report_file(given.report, {&store, 1}, goal.threads, {});
+    const DemoAtlas atlas = explore_for_atlas(store.problem(), store.options().seed, goal.threads);
     if (console.json()) {
         ordered_json object = to_json(explored, store, goal);
         object["plans"] = ordered_json::array();
         for (const DemoPlan& plan : plans)
             object["plans"].push_back(plan_json(plan, store.problem().shape()));
+        object["atlas"] = to_json(atlas);
         object["report"] = given.report;
         console.object(object);
     } else {
         const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, goal.threads);
         console.result(fmt::format(
-            "{}\n{}{}{}\n{}\n{}  {} (the whole story: open it in a browser)\n{}     {}, explored in {}\n{}   "
-            " "
+            "{}\n{}{}{}\n{}\n{}\n{}  {} (the whole story: open it in a browser)\n{}     {}, explored in "
+            "{}\n{}    "
             "alidade audit {}\n",
             paragraph(explanation(explored, store), console.width()),
             off ? describe_briefly(*off, store.problem().shape(), {}) : std::string(),
             describe_contradiction(explored.standing, store.problem(), console), plans_table(plans).text(),
-            paragraph(reading_aid(), console.width()), console.bold("Report"), printable(given.report),
-            console.bold("Run"), printable(given.folder), duration(explored.result.timings.total),
-            console.bold("Next"), shell_path(given.folder)));
+            paragraph(reading_aid(), console.width()),
+            paragraph(describe(atlas, explored, store.problem()), console.width()), console.bold("Report"),
+            printable(given.report), console.bold("Run"), printable(given.folder),
+            duration(explored.result.timings.total), console.bold("Next"), shell_path(given.folder)));
     }
     return exit_code(explored, goal);
 }

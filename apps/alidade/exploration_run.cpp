@@ -68,7 +68,7 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
     if (const auto checkpoint = run.checkpoint();
         checkpoint && checkpoint->contradiction && !goal.fit.despite)
         throw refusal(*checkpoint->contradiction, folder, "the run was not explored further");
-    const RunGoal wanted{goal.episodes, goal.target, goal.threads, goal.fit.despite};
+    const RunGoal wanted{goal.episodes, goal.target, goal.threads, goal.fit.despite, goal.enough};
     ProgressLine line(console.progress(), wanted, run.options().schedule, run.problem().shape().horizon);
     RunWatch watch;
     watch.interrupted = [&] { return interruption.requested(); };
@@ -206,7 +206,7 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
 
 int exit_code(const Explored& explored, const Goal& goal) {
     if (explored.stopped == Stopped::interrupted) return explored.standing.exit_code(130);
-    return explored.standing.exit_code(explored.stopped == Stopped::budget && goal.target ? 3 : 0);
+    return explored.standing.exit_code(explored.stopped == Stopped::budget && (goal.target || goal.enough) ? 3 : 0);
 }
 
 }  // namespace alidade::app

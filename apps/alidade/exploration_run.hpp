@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ struct Goal {
     std::optional<double> target;
     Threads threads;
     FitFlags fit;  ///< the model check, and what to do about a contradiction
+    /// Ends the run when it says so, in place of a target: ExploreOptions::enough.
+    std::function<bool(const Knowledge&)> enough = {};
 };
 
 /// What an exploration left behind.

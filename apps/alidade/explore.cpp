@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "alidade/certify/atlas_goal.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/formats/problem_folder.hpp"
@@ -12,6 +13,8 @@
 #include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/theory/bounds.hpp"
+#include "atlas_stop.hpp"
+#include "atlas_view.hpp"
 #include "commands.hpp"
 #include "exploration_run.hpp"
 #include "load_run.hpp"
@@ -36,20 +39,21 @@ struct ExploreArguments {
     std::string seed = "0";
     int threads = 0;
     bool overwrite = false, normalise = false, same_system = false;
+    AtlasStopFlags atlas;
 };
 
 const Context flag_context{"the command line", "it decides what the run does and what its bounds claim",
                            "alidade explore --help lists the flags and what they take"};
 
 /// The constants that a source was asked for; "sharp" where nothing is said.
-std::string constants_of(const Request& source) {
+std::string source_constants(const Request& source) {
     const auto constants = source.given.find("constants");
     return constants == source.given.end() ? "sharp" : constants->second;
 }
 
 /// Whether a source's constants are a theorem's, and so are told the number of episodes beforehand.
 bool is_planned(const Request& source) {
-    return source.name != "linear" && constants_of(source) != "sharp";
+    return source.name != "linear" && source_constants(source) != "sharp";
 }
 
 /// The source of that kind; none if there is no such.
@@ -63,7 +67,7 @@ const Request* planned_source(const std::vector<Request>& sources) {
 double theorem_episodes(const Request& source, const BoundSetting& setting, double target) {
     if (source.name == "regression") return hoeffding_episodes(setting, target);
     return bernstein_episodes(
-        setting, target, constants_of(source) == "paper" ? BernsteinRadii::printed : BernsteinRadii::safe);
+        setting, target, source_constants(source) == "paper" ? BernsteinRadii::printed : BernsteinRadii::safe);
 }
 
 /// The budget: the flag, the problem's, or the default; for a theorem's constants with a target alone, what
@@ -83,7 +87,7 @@ std::int64_t budget_of(const ExploreArguments& given, const Problem& problem, do
     throw UserError(
         fmt::format("Theorem {} asks for {:.3g} episodes; a run can count {}",
                     planned->name == "regression" ? 1 : 2, episodes, most_episodes),
-        {fmt::format("--constants {} with a target and no budget", constants_of(*planned)),
+        {fmt::format("--constants {} with a target and no budget", source_constants(*planned)),
          "such a run would never end",
          "--episodes 1e9, to see what the printed constants give after so many; or a larger --target"});
 }
@@ -251,11 +255,23 @@ int explore(const ExploreArguments& given, const Console& console) {
     const Problem problem = load_problem_argument(given.source, given.normalise);
     SystemChoice system(given.system, problem, given.source);
     const RunOptions options = options_of(given, problem, system);
-    const Goal goal = goal_of(given, problem, options);
+    Goal goal = goal_of(given, problem, options);
+    std::optional<AtlasWanted> wanted = atlas_wanted(given.atlas, problem, console);
+    if (wanted) require_atlas_alone(given.target.has_value(), system.asks());
+    std::optional<AtlasGoal> until;
+    if (wanted) {
+        wanted->options.threads = goal.threads;
+        until.emplace(rewards_of(wanted->objectives), wanted->options);
+        goal.target.reset();
+        goal.enough = [&](const Knowledge& knowledge) { return until->met(knowledge); };
+    }
     Run store = open_or_create(given, problem, options);
     if (system.asks()) return prepare_asking(given, store, goal, system, console);
     const Explored explored = explore_into(store, goal, console, system);
     insist(explored.standing, console);
+    std::optional<AtlasRecord> atlas;
+    if (wanted && explored.stopped != Stopped::interrupted && !explored.standing.contradiction)
+        atlas = keep_atlas(store, explored, std::move(*wanted), console);
     if (explored.stopped == Stopped::interrupted)
         console.say(interrupted_after(explored.result.episodes));
     else if (explored.stopped == Stopped::budget && goal.target)
@@ -263,15 +279,23 @@ int explore(const ExploreArguments& given, const Console& console) {
                                 planned_episodes(options).has_value()
                                     ? "is another run, as the paper's constants are of that number"
                                     : "goes on from here"));
-    if (console.json())
-        console.object(to_json(explored, store, goal));
-    else
-        console.result(describe(explored, store, console));
+    else if (atlas && explored.stopped == Stopped::budget)
+        console.say(fmt::format("The loss of {} is not met yet ({}): a larger --episodes goes on from here.",
+                                *given.atlas.until_loss, obstacle(*atlas)));
+    if (console.json()) {
+        nlohmann::ordered_json object = to_json(explored, store, goal);
+        if (atlas) object["atlas"] = to_json(*atlas, false);
+        console.object(object);
+    } else {
+        std::string text = describe(explored, store, console);
+        if (atlas) text += "\n" + describe_briefly(*atlas, (store.folder() / "atlas").string(), console);
+        console.result(text);
+    }
     return exit_code(explored, goal);
 }
 
 template <class Entries>
-std::string names_of(const Entries& entries) {
+std::string entry_names(const Entries& entries) {
     std::string names;
     for (const auto& entry : entries) names += (names.empty() ? "" : ", ") + entry.name;
     return names;
@@ -290,10 +314,10 @@ void add_explore(CLI::App& app, Chosen& chosen) {
     command->add_option("-o,--output", given->folder, "Folder of the run; one that exists is resumed")
         ->required();
     command->add_option("--algorithm", given->algorithm,
-                        "How experiments are chosen, one of " + names_of(behaviours()) +
+                        "How experiments are chosen, one of " + entry_names(behaviours()) +
                             " [the first that serves the problem]");
     command->add_option("--confidence", given->confidence,
-                        "Sets that the certificate rests on, of " + names_of(set_sources()) +
+                        "Sets that the certificate rests on, of " + entry_names(set_sources()) +
                             ", with commas between, sharing delta [the algorithm's own]");
     command->add_option(
         "--constants", given->constants,
@@ -302,6 +326,7 @@ void add_explore(CLI::App& app, Chosen& chosen) {
         "[sharp]");
     command->add_option("--episodes", given->episodes, "Budget, like 100000, 100_000 or 1e5 [100000]");
     command->add_option("--target", given->target, "Stop at the first certificate of at most this");
+    add_atlas_stop_flags(*command, given->atlas);
     command->add_option("--delta", given->delta, "Probability that the bounds may fail [0.1]");
     add_system_flags(*command, given->system);
     add_fit_flags(*command, given->fit);

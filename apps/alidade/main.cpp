@@ -56,6 +56,7 @@ void add_all(CLI::App& app, Chosen& chosen) {
     add_replay(app, chosen);
     add_plan(app, chosen);
     add_plans(app, chosen);
+    add_atlas(app, chosen);
     add_certify(app, chosen);
     add_check_certificate(app, chosen);
     add_export(app, chosen);

@@ -20,6 +20,7 @@ import typing as _typing
 from . import _core
 from ._core import (
     AskTell,
+    Atlas,
     CommandSystem,
     Counts,
     Episode,
@@ -101,6 +102,7 @@ _atexit.register(_core._wait_for_abandoned_work)
 
 __all__ = [
     "AskTell",
+    "Atlas",
     "BrokenInvariant",
     "CertifiedPlan",
     "CommandFailed",

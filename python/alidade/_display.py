@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core import Exploration, Knowledge, Problem, Run
+    from ._core import Atlas, Exploration, Knowledge, Problem, Run
 
 
 def _rows(rows: dict[str, Any]) -> str:
@@ -46,6 +46,20 @@ def knowledge_html(knowledge: Knowledge) -> str:
 
 def exploration_html(exploration: Exploration) -> str:
     return _rows({"problem": exploration.problem.name or "unnamed", **_claim(exploration.knowledge)})
+
+
+def atlas_html(atlas: Atlas) -> str:
+    bound = "vacuous for some of them" if atlas.vacuous else f"{atlas.loss_bound:.4g} of {atlas.horizon}"
+    return _rows(
+        {
+            "atlas of": ", ".join(each.name + (" (minimised)" if each.minimised else "") for each in atlas.objectives),
+            "any weighting: loss at most": bound,
+            "any reward at all: loss at most": f"{atlas.reward_free:.4g}",
+            "with probability": f"{1 - atlas.failure_probability:g}",
+            "policies": f"{len(atlas.policies)}, in {len(atlas.cells)} cells",
+            "limited by": atlas.limit,
+        }
+    )
 
 
 def run_html(run: Run) -> str:

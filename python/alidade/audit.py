@@ -1,13 +1,17 @@
 """Certificates against the truth, where that is known."""
 
 from ._core import (
+    AtlasAudit,
     AuditResult,
     audit,
+    audit_atlas,
     true_loss,
 )
 
 __all__ = [
+    "AtlasAudit",
     "AuditResult",
     "audit",
+    "audit_atlas",
     "true_loss",
 ]

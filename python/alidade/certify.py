@@ -1,6 +1,15 @@
 """What is certain about plans on the real system."""
 
 from ._core import (
+    Atlas,
+    AtlasAnswer,
+    AtlasCell,
+    AtlasCheck,
+    AtlasMixture,
+    AtlasObjective,
+    AtlasOuter,
+    AtlasPolicy,
+    AtlasProgress,
     Contradiction,
     Contribution,
     Evidence,
@@ -22,6 +31,15 @@ from ._core import (
 )
 
 __all__ = [
+    "Atlas",
+    "AtlasAnswer",
+    "AtlasCell",
+    "AtlasCheck",
+    "AtlasMixture",
+    "AtlasObjective",
+    "AtlasOuter",
+    "AtlasPolicy",
+    "AtlasProgress",
     "Contradiction",
     "Contribution",
     "Evidence",

@@ -1,9 +1,10 @@
-"""Files: problems, rewards, policies, episodes, and models of other tools."""
+"""Files: problems, rewards, policies, episodes, atlases, and models of other tools."""
 
 from ._core import (
     export_model,
     load_problem,
     model_formats,
+    read_atlas,
     read_episodes,
     read_policy,
     read_reward,
@@ -20,6 +21,7 @@ __all__ = [
     "export_model",
     "load_problem",
     "model_formats",
+    "read_atlas",
     "read_episodes",
     "read_policy",
     "read_reward",

@@ -21,7 +21,9 @@ void bind_audit(nb::module_& m);
 void bind_theory(nb::module_& m);
 void bind_io(nb::module_& m);  // files and formats
 void bind_run(nb::module_& m);
-void bind_ask_tell(nb::module_& m);  // of run: experiments that others run
+void bind_ask_tell(nb::module_& m);       // of run: experiments that others run
+void bind_atlas(nb::module_& m);          // of certify, with its files; knowledge and runs make them
+void bind_atlas_answers(nb::module_& m);  // of atlas: what it is made of, and what it says
 
 /// A method that is written in Python: alidade.MODULE.FUNCTION(self, ...). Its signature is said by nb::sig.
 inline auto in_python(const char* module, const char* function) {

@@ -8,6 +8,7 @@
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "arrays.hpp"
+#include "atlas_arguments.hpp"
 #include "bindings.hpp"
 #include "calling_thread.hpp"
 #include "decisions.hpp"
@@ -27,6 +28,7 @@ struct ExploredProblem {
     SharedProblem problem;
     std::shared_ptr<Exploration> exploration;
     std::uint64_t seed = 0;
+    int threads = 0;
     std::shared_ptr<CallingThread> last;  // the last call, which may be at it although it was interrupted
 
     void settle() const {
@@ -35,8 +37,12 @@ struct ExploredProblem {
 };
 
 std::string run(ExploredProblem& self, nb::handle system, std::int64_t episodes, std::optional<double> target,
-                nb::handle observe, nb::handle interrupted, bool progress, bool despite) {
+                nb::handle observe, nb::handle interrupted, bool progress, bool despite,
+                std::optional<double> until_loss, nb::handle objectives, nb::handle minimise,
+                nb::handle at_least, nb::handle at_most) {
     self.settle();
+    const auto enough = enough_for(atlas_to_stop_at({objectives, minimise, at_least, at_most}, *self.problem,
+                                                    until_loss, target, self.threads));
     const auto caller = std::make_shared<CallingThread>();
     const auto watch = std::make_shared<Watch>(observe, interrupted, progress, episodes, caller);
     std::shared_ptr<const TransitionModel> truth;
@@ -54,6 +60,7 @@ std::string run(ExploredProblem& self, nb::handle system, std::int64_t episodes,
         options.interrupted = [&] { return watch->stops(); };
         options.observe = [&](const Progress& now) { (*watch)(now); };
         options.despite_contradiction = despite;
+        options.enough = enough;
         *stopped = exploration->run(*tried->deployer, options);
     };
     try {
@@ -113,7 +120,7 @@ void bind_exploration(nb::module_& m) {
                 const ExplorerOptions options{
                     algorithm, confidence, delta, seed, parse_schedule(replan), threads_of(threads)};
                 auto exploration = std::make_shared<Exploration>(task_of(*parts), options);
-                new (self) ExploredProblem{std::move(parts), std::move(exploration), seed, nullptr};
+                new (self) ExploredProblem{std::move(parts), std::move(exploration), seed, threads, nullptr};
             },
             "problem"_a, nb::kw_only(), "algorithm"_a = "", "confidence"_a = "", "delta"_a = 0.1,
             "seed"_a = 0, "replan"_a = "growth=0.1", "threads"_a = 0,
@@ -128,15 +135,23 @@ void bind_exploration(nb::module_& m) {
             "True\n")
         .def("run", run, "system"_a = nb::none(), nb::kw_only(), "episodes"_a = 100'000,
              "target"_a = nb::none(), "observe"_a = nb::none(), "interrupted"_a = nb::none(),
-             "progress"_a = false, "despite_contradiction"_a = false,
+             "progress"_a = false, "despite_contradiction"_a = false, "until_loss"_a = nb::none(),
+             "objectives"_a = nb::none(), "minimise"_a = nb::none(), "at_least"_a = nb::none(),
+             "at_most"_a = nb::none(),
              nb::sig("def run(self, system: typing.Any = None, *, episodes: int = 100000, target: float | "
                      "None = None, "
                      "observe: collections.abc.Callable[[Progress], object] | None = None, interrupted: "
                      "collections.abc.Callable[[], bool] | None = None, progress: bool = False, "
-                     "despite_contradiction: bool = False) -> str"),
+                     "despite_contradiction: bool = False, until_loss: float | None = None, objectives: "
+                     "typing.Any = None, minimise: collections.abc.Iterable[str] | None = None, at_least: "
+                     "typing.Any = None, at_most: typing.Any = None) -> str"),
              "Explores until the target, the budget (``episodes`` in all) or an interruption, and says "
              "which. The "
-             "system is the simulated truth, or whatever alidade.environment describes. May be called again.")
+             "system is the simulated truth, or whatever alidade.environment describes. May be called "
+             "again.\n\n"
+             "With ``until_loss`` the target is another: plans for every weighting of the ``objectives`` "
+             "(as of Knowledge.atlas, or names of the problem's rewards) that lose at most so much. The "
+             "explorer is not told the objectives.")
         .def("ask", ask, "episodes"_a = most_episodes, "target"_a = nb::none(),
              "despite_contradiction"_a = false,
              nb::sig("def ask(self, episodes: int = 9007199254740992, target: float | None = None, "

@@ -22,6 +22,7 @@ NB_MODULE(_core, m) {
     bind_io(m);
     bind_run(m);
     bind_ask_tell(m);
+    bind_atlas(m);
     m.def("_wait_for_abandoned_work", wait_for_abandoned_work,
           "Waits for work that goes on although its caller was interrupted.");
 }

@@ -15,6 +15,7 @@
 #include "alidade/error.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/report/report.hpp"
+#include "atlas.hpp"
 #include "bindings.hpp"
 #include "decisions.hpp"
 #include "problem.hpp"
@@ -94,6 +95,7 @@ struct Explored {
     std::optional<ModelFit> fit;
     std::optional<RunContradiction> contradiction;
     std::optional<MisspecificationBound> bound = {};
+    std::optional<AtlasObject> atlas = {};
 };
 
 Explored explore_run(Run& run, Tried& tried, const RunGoal& goal, const Watch& watch, double fit_level) {
@@ -120,12 +122,17 @@ Explored explore_run(Run& run, Tried& tried, const RunGoal& goal, const Watch& w
 
 Explored explore(RunObject& self, nb::handle system, std::optional<std::int64_t> episodes,
                  std::optional<double> target, int threads, nb::handle observe, nb::handle interrupted,
-                 bool progress, bool despite, double fit_level) {
+                 bool progress, bool despite, double fit_level, std::optional<double> until_loss,
+                 nb::handle objectives, nb::handle minimise, nb::handle at_least, nb::handle at_most) {
     const auto caller = std::make_shared<CallingThread>();
     const std::shared_ptr<Run> run = self.settled();
     const Problem& problem = run->problem();
-    const RunGoal goal{episodes.value_or(problem.target().episodes.value_or(default_episodes)),
-                       target ? target : problem.target().epsilon, threads_of(threads), despite};
+    std::optional<AtlasWanted> wanted =
+        atlas_to_stop_at({objectives, minimise, at_least, at_most}, problem, until_loss, target, threads);
+    RunGoal goal{episodes.value_or(problem.target().episodes.value_or(default_episodes)),
+                 target ? target : problem.target().epsilon, threads_of(threads), despite,
+                 enough_for(wanted)};
+    if (wanted) goal.target.reset();
     expects(!goal.target || *goal.target > 0, "target is {}; must be greater than 0", *goal.target);
     expects(fit_level >= 0 && fit_level < 1, "fit_level is {}; must be from 0 (no check) to below 1",
             fit_level);
@@ -151,7 +158,10 @@ Explored explore(RunObject& self, nb::handle system, std::optional<std::int64_t>
         throw;
     }
     watch->close();
-    return std::move(**explored);
+    Explored& all = **explored;
+    if (wanted && all.run.stopped != Stopped::interrupted && !all.contradiction)
+        all.atlas = keep_atlas(*run, all.run.knowledge, std::move(*wanted));
+    return std::move(all);
 }
 
 std::optional<LoadedRun> load(const RunObject& self, int threads) {
@@ -249,6 +259,9 @@ void bind_results(nb::module_& m) {
                 "Whether the data as a whole contradict the mixture; None: not checked.")
         .def_ro("misspecification", &Explored::bound,
                 "How far the truth is off every mixture, at least; None: nothing was found.")
+        .def_ro(
+            "atlas", &Explored::atlas, nb::sig("def atlas(self) -> Atlas | None"),
+            "Of the objectives of ``until_loss``, also written into the run's folder; None: not asked for.")
         .def_ro("contradiction", &Explored::contradiction,
                 "The first that the run has stored; None: there is none.")
         .def("__repr__", [](const Explored& all) {
@@ -342,18 +355,25 @@ void bind_run(nb::module_& m) {
         .def("explore", explore, "system"_a = nb::none(), nb::kw_only(), "episodes"_a = nb::none(),
              "target"_a = nb::none(), "threads"_a = 0, "observe"_a = nb::none(), "interrupted"_a = nb::none(),
              "progress"_a = false, "despite_contradiction"_a = false, "fit_level"_a = 0.01,
+             "until_loss"_a = nb::none(), "objectives"_a = nb::none(), "minimise"_a = nb::none(),
+             "at_least"_a = nb::none(), "at_most"_a = nb::none(),
              nb::sig("def explore(self, system: typing.Any = None, *, episodes: int | None = None, target: "
                      "float | None = "
                      "None, threads: int = 0, observe: collections.abc.Callable[[Progress], object] | None = "
                      "None, "
                      "interrupted: collections.abc.Callable[[], bool] | None = None, progress: bool = False, "
-                     "despite_contradiction: bool = False, fit_level: float = 0.01) -> ExploredRun"),
+                     "despite_contradiction: bool = False, fit_level: float = 0.01, until_loss: float | "
+                     "None = None, objectives: typing.Any = None, minimise: collections.abc.Iterable[str] | "
+                     "None = None, at_least: typing.Any = None, at_most: typing.Any = None) -> ExploredRun"),
              "Explores until the target, the budget (``episodes`` in all) or an interruption.\n\n"
              "The system is the problem's own, simulated; or an object with ``reset(seed)`` and "
              "``step(action)``, or with "
              "``run(policy, first, count)``: then every episode is kept. Ctrl-C ends it within 0.2 s and "
              "nothing is lost; "
-             "what a callback or the system raises arrives as it is.")
+             "what a callback or the system raises arrives as it is.\n\n"
+             "With ``until_loss`` the target is another: plans for every weighting of the ``objectives`` (as "
+             "of Knowledge.atlas, or names of the problem's rewards) that lose at most so much. The explorer "
+             "is not told the objectives; ``atlas`` of what comes back has the plans.")
         .def("load", load, "threads"_a = 0, nb::sig("def load(self, threads: int = 0) -> LoadedRun | None"))
         .def("knowledge", knowledge_of, "threads"_a = 0,
              "What the run knows, computed again from the stored evidence.")

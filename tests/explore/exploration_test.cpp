@@ -59,6 +59,40 @@ TEST(Exploration, HandsOverTheBestIterate) {
     EXPECT_LE(best, least);
 }
 
+TEST(Exploration, EndsWhenWhoIsAskedHasSeenEnough) {
+    for (const char* const name : {"likelihood", "hoeffding"}) {
+        Trial run({}, garnet, name), other({}, garnet, name);
+        std::vector<std::int64_t> asked;
+        const auto after = [&](std::int64_t episodes) {
+            return ExploreOptions{.episodes = 100'000,
+                                  .enough = [&asked, episodes](const Knowledge& knowledge) {
+                                      EXPECT_NE(knowledge.learned, nullptr);
+                                      EXPECT_TRUE(knowledge.certificate.candidates.empty());
+                                      asked.push_back(knowledge.episodes);
+                                      return knowledge.episodes >= episodes;
+                                  }};
+        };
+        EXPECT_EQ(run.exploration.run(run.system, after(200)), Stopped::target);
+        const std::int64_t first = run.exploration.counts().episodes();
+        EXPECT_GE(first, 200);
+        EXPECT_LT(first, 230);
+        EXPECT_EQ(asked.back(), first);
+        // What was enough is handed over, with the only certificate.
+        EXPECT_EQ(run.exploration.best().episodes, first);
+        EXPECT_FALSE(run.exploration.best().certificate.candidates.empty());
+        EXPECT_TRUE(run.exploration.trace().empty());
+        // Somebody else, who wants more, is asked anew.
+        EXPECT_EQ(run.exploration.run(run.system, after(1000)), Stopped::target);
+        const std::int64_t second = run.exploration.counts().episodes();
+        EXPECT_GE(second, 1000);
+        EXPECT_EQ(run.exploration.best().episodes, second);
+        // Nobody who acts has noticed.
+        other.exploration.run(other.system, {.episodes = second});
+        EXPECT_EQ(run.exploration.counts().dense(), other.exploration.counts().dense());
+        EXPECT_EQ(run.exploration.run(run.system, {.episodes = second + 1}), Stopped::budget);
+    }
+}
+
 TEST(Exploration, ReplansAsItsScheduleSays) {
     for (const auto& [schedule, least, most] :
          {std::tuple("every", 301, 301), std::tuple("growth=0.1", 30, 60), std::tuple("doubling", 8, 60)}) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "alidade/error.hpp"
+#include "alidade/files/atlas_file.hpp"
 #include "alidade/files/csr_file.hpp"
 #include "alidade/files/episode_file.hpp"
 #include "alidade/files/features_file.hpp"
@@ -345,6 +346,22 @@ void read_system_batch(std::string_view bytes) {
     });
 }
 
+/// What is accepted has a cell for all weights of its region, and promises no more than H there.
+void read_atlas_json(std::string_view bytes) {
+    const Atlas atlas = parse_atlas(bytes, "atlas.json");
+    std::vector<double> least = atlas.at_least;
+    double rest = 1;
+    for (const double weight : least) rest -= weight;
+    for (std::size_t i = 0; i < least.size() && rest > 0; ++i) {
+        const double more = std::min(rest, atlas.at_most[i] - least[i]);
+        least[i] += more;
+        rest -= more;
+    }
+    const AtlasAnswer answer = atlas.at(least);
+    demand(answer.policy >= 0 && answer.policy < static_cast<Index>(atlas.policies.size()), "no such policy");
+    demand(answer.loss_bound >= 0 && answer.loss_bound <= static_cast<double>(atlas.horizon), "no loss");
+}
+
 }  // namespace
 
 const std::vector<Reader>& readers() {
@@ -366,6 +383,7 @@ const std::vector<Reader>& readers() {
         {"reward-npz", read_reward_npz},
         {"policy", read_policy_json},
         {"plan", read_plan_json},
+        {"atlas", read_atlas_json},
         {"episodes", read_episode_lines},
         {"episodes-csv", read_episode_table},
         {"episodes-npz", read_episode_arrays},

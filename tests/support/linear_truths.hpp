@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

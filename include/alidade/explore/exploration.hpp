@@ -51,6 +51,10 @@ struct ExploreOptions {
     /// Go on when the data contradict the model: `contradiction` tells, and no bound is to be relied on. An
     /// explorer that cannot plan any more repeats its last policy.
     bool despite_contradiction = false;
+    /// Asked at every new policy with what is known by then, model and sets without a certificate: true ends
+    /// the run as a target does, and what was enough is what is handed over. The explorer is told nothing of
+    /// it. While somebody is asked, certificates are computed at the end alone.
+    std::function<bool(const Knowledge&)> enough = {};
 };
 
 /// Seconds spent, by kind of work.
@@ -79,6 +83,9 @@ public:
     /// Data that nobody asked for, or that come when their experiment is over. Throws InvalidArgument where
     /// the sets do not hold for such data: Explorer::unasked_refusal says why.
     void tell_unasked(const Counts& batch, const std::optional<RunContradiction>& found = {});
+    /// Asks options.enough of what is known now; false if there is nobody to ask. `conclude` goes by the last
+    /// answer.
+    bool is_enough(const ExploreOptions& options);
     /// The certificate at the end: reported, but not remembered, so that who goes on cannot tell that there
     /// was an end. Throws as `ask` does. Whether target or budget ended it; else it was interrupted.
     Stopped conclude(const ExploreOptions& options);
@@ -142,6 +149,7 @@ private:
     Iterate scheduled_;               // the best of the certificates that the schedule asked for
     std::optional<Iterate> final_;    // and of the one at the end of run()
     std::int64_t certified_at_ = -1;  // episodes at the last scheduled certificate
+    bool enough_ = false;             // the last answer of who was asked
     std::vector<TracePoint> trace_;
     std::optional<RunContradiction> contradiction_;
     Timings timings_;

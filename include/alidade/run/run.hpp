@@ -35,6 +35,7 @@ struct RunGoal {
     std::optional<double> target;        ///< stop at the first reward-free certificate of at most this
     Threads threads;                     ///< results do not depend on them
     bool despite_contradiction = false;  ///< go on when the data contradict the model
+    std::function<bool(const Knowledge&)> enough = {};  ///< ExploreOptions::enough
 };
 
 /// Who watches a run; everything may be left empty.

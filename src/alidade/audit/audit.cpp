@@ -12,6 +12,7 @@
 #include "alidade/error.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
 #include "alidade/random/samplers.hpp"
+#include "contained_truth.hpp"
 
 namespace alidade {
 
@@ -124,6 +125,18 @@ AuditResult audit_with(const Knowledge& knowledge, const Truth& truth, const Aud
 
 }  // namespace
 
+bool detail::contains_truth(const Knowledge& knowledge, const Problem& problem) {
+    expects(knowledge.learned != nullptr, "the knowledge has no learned model");
+    if (problem.is_linear()) return knowledge.learned->contains(problem.true_system());
+    if (!problem.foreign()) return knowledge.learned->contains(problem.true_model());
+    const LearnedMixture* const learned = knowledge.learned->mixture();
+    // Rows in balls know nothing of weights.
+    if (learned == nullptr) return knowledge.learned->contains(problem.true_system());
+    // On the event that the weights are in the set, bounds hold for laws as far off as was allowed for.
+    return learned->contains(problem.mixture_part()) &&
+           problem.true_misspecification() <= learned->misspecification() + tolerance;
+}
+
 double true_loss(const LearnedModel& learned, const TransitionModel& truth, const Reward& reward) {
     return detail::measure_loss(learned, truth, reward).loss();
 }
@@ -144,14 +157,9 @@ AuditResult audit(const Knowledge& knowledge, const Problem& problem, const Audi
     const LearnedMixture* const learned = knowledge.learned->mixture();
     // Rows in balls know nothing of weights.
     if (learned == nullptr) return audit(knowledge, truth, options);
-    const MixtureModel weights = problem.mixture_part();
-    const bool contained = learned->contains(weights);
-    const double depth = learned->depth(weights);
     AuditResult result = compare(knowledge, truth, options);
-    // On the event that the weights are in the set, bounds hold for laws as far off as was allowed for.
-    result.truth_in_confidence_set =
-        contained && problem.true_misspecification() <= learned->misspecification() + tolerance;
-    result.depth = depth;
+    result.truth_in_confidence_set = detail::contains_truth(knowledge, problem);
+    result.depth = learned->depth(problem.mixture_part());
     return result;
 }
 

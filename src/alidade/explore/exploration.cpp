@@ -135,13 +135,25 @@ std::optional<Deployment> Exploration::ask(const ExploreOptions& options) {
             options.target.value_or(0));
     final_.reset();
     Deployment deployment = next(options.despite_contradiction);
-    if (certificate_due(options.target)) certify(options.despite_contradiction);
+    if (!options.enough && certificate_due(options.target)) certify(options.despite_contradiction);
     const std::int64_t left = options.episodes - explorer_.episodes();
     // Certificates hold at all times at once, so that stopping at the first small one costs no
     // probability [theory §3f].
-    if (met(scheduled_.bound, options) || left <= 0) return std::nullopt;
+    if (is_enough(options) || met(scheduled_.bound, options) || left <= 0) return std::nullopt;
     deployment.episodes = std::min(left, deployment.episodes);
     return deployment;
+}
+
+// The sets hold at all times at once, so that whoever looks at them may end the run when it likes [theory
+// §3f].
+bool Exploration::is_enough(const ExploreOptions& options) {
+    enough_ = false;
+    if (!options.enough) return false;
+    const Watch watch(timings_.certify);
+    judged(options.despite_contradiction, [&] {
+        enough_ = options.enough({explorer_.learned(), {}, explorer_.episodes()});
+    });
+    return enough_;
 }
 
 void Exploration::note(const std::optional<RunContradiction>& found) {
@@ -163,7 +175,8 @@ void Exploration::tell_unasked(const Counts& batch, const std::optional<RunContr
 }
 
 Stopped Exploration::conclude(const ExploreOptions& options) {
-    const bool target = met(scheduled_.bound, options);
+    enough_ = enough_ && options.enough;
+    const bool target = enough_ || met(scheduled_.bound, options);
     finish(options.despite_contradiction);
     if (target || met(final_->knowledge->certificate.bound, options)) return Stopped::target;
     return explorer_.episodes() >= options.episodes ? Stopped::budget : Stopped::interrupted;
@@ -213,10 +226,9 @@ void Exploration::advance(Deployer& system, const Deployment& deployment, std::i
 void Exploration::finish(bool despite) {
     const Watch watch(timings_.certify);
     final_ = scheduled_;
-    if (!final_->made) {
+    if (enough_ || !final_->made) {
         // There is nothing to compare with.
-        final_->evidence = explorer_.evidence();
-        final_->made = true;
+        *final_ = {true, std::nullopt, explorer_.evidence(), std::numeric_limits<double>::infinity()};
     } else if (explorer_.episodes() != certified_at_) {
         judged(despite, [&] { take_if_better(*final_); });
     }

@@ -150,6 +150,10 @@ Knowledge Explorer::knowledge() const {
     return combine({.method = sources_.front()->width()}, std::move(parts));
 }
 
+SharedLearned Explorer::learned() const {
+    return sources_.size() == 1 ? sources_.front()->learned() : knowledge().learned;
+}
+
 Knowledge Explorer::recompute(const Snapshot& evidence) const {
     if (sources_.size() == 1) return sources_.front()->recompute(evidence);
     std::vector<Knowledge> parts;

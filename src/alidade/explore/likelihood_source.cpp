@@ -95,15 +95,6 @@ bool LikelihoodSource::determinant_doubled() const {
     return grown >= std::log(2.0);
 }
 
-Knowledge LikelihoodSource::knowledge() const {
-    // Warm starts that are part of the memory: a resumed run must not be able to tell.
-    return likelihood_knowledge(setting_.task, counts_,
-                                {.sets = {.delta = setting_.delta, .predicted = predicted_},
-                                 .effort = {.method = options_.width},
-                                 .threads = setting_.threads},
-                                smoothed_);
-}
-
 namespace {
 
 /// Sets where the truth may be off its mixture. The fit is where they are looked for: it need not be a
@@ -121,7 +112,41 @@ std::vector<ConfidenceSet> sets_by_bets(const Task& task, const Counts& counts, 
                     delta, about);
 }
 
+std::vector<ConfidenceSet> sets_of_counts(const Task& task, const Counts& counts,
+                                          const LikelihoodSetOptions& options,
+                                          std::span<const Vector> starts) {
+    if (counts.any_elsewhere() && task.elsewhere() == Elsewhere::refused)
+        throw ModelContradiction(
+            "some transitions led to where no base model does, and the truth is taken not to do so");
+    if (task.misspecification > 0) return sets_by_bets(task, counts, options.delta, starts);
+    const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
+    // {L(theta) >= L(theta~) - B}, B from the lesser of two mixtures' regrets [docs/algorithms/likelihood.md,
+    // Theorem 1]. Whoever acted: the sets ask only that s' was drawn from the pair's law [likelihood §7].
+    const std::vector<LikelihoodSet> sets = likelihood_sets(rows, options, starts);
+    std::vector<ConfidenceSet> ellipsoids;
+    // Certificates are computed from ellipsoids; the convex set of likelihoods lies inside [likelihood §3].
+    ellipsoids.reserve(sets.size());
+    for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
+    return ellipsoids;
+}
+
 }  // namespace
+
+Knowledge LikelihoodSource::knowledge() const {
+    // Warm starts that are part of the memory: a resumed run must not be able to tell.
+    return likelihood_knowledge(setting_.task, counts_,
+                                {.sets = {.delta = setting_.delta, .predicted = predicted_},
+                                 .effort = {.method = options_.width},
+                                 .threads = setting_.threads},
+                                smoothed_);
+}
+
+SharedLearned LikelihoodSource::learned() const {
+    return std::make_shared<const LearnedMixture>(
+        setting_.task,
+        sets_of_counts(setting_.task, counts_, {.delta = setting_.delta, .predicted = predicted_}, smoothed_),
+        setting_.delta);
+}
 
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
                                const LikelihoodKnowledgeOptions& options, std::span<const Vector> starts) {
@@ -132,20 +157,7 @@ Knowledge likelihood_knowledge(const Task& task, const Counts& counts,
                                     .widths = options.effort,
                                     .threads = options.threads,
                                     .episodes = counts.episodes()};
-    if (counts.any_elsewhere() && task.elsewhere() == Elsewhere::refused)
-        throw ModelContradiction(
-            "some transitions led to where no base model does, and the truth is taken not to do so");
-    if (task.misspecification > 0)
-        return certify(task, sets_by_bets(task, counts, options.sets.delta, starts), certifying);
-    const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
-    // {L(theta) >= L(theta~) - B}, B from the lesser of two mixtures' regrets [docs/algorithms/likelihood.md,
-    // Theorem 1]. Whoever acted: the sets ask only that s' was drawn from the pair's law [likelihood §7].
-    const std::vector<LikelihoodSet> sets = likelihood_sets(rows, options.sets, starts);
-    std::vector<ConfidenceSet> ellipsoids;
-    // Certificates are computed from ellipsoids; the convex set of likelihoods lies inside [likelihood §3].
-    ellipsoids.reserve(sets.size());
-    for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
-    return certify(task, std::move(ellipsoids), certifying);
+    return certify(task, sets_of_counts(task, counts, options.sets, starts), certifying);
 }
 
 }  // namespace alidade::detail

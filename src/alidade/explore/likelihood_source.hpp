@@ -32,6 +32,7 @@ public:
     void absorb(const Counts& batch) override;
     std::int64_t episodes() const override { return counts_.episodes(); }
     Knowledge knowledge() const override;
+    SharedLearned learned() const override;
     Knowledge recompute(const Snapshot& evidence) const override;
     WidthMethod width() const override { return options_.width; }
     Snapshot evidence() const override;

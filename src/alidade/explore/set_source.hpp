@@ -40,6 +40,8 @@ public:
     virtual std::int64_t episodes() const = 0;  ///< taken up so far
     /// The learned model and its certificate now. Throws ModelContradiction if the data rule out the model.
     virtual Knowledge knowledge() const = 0;
+    /// The learned model alone: cheaper where a certificate takes most of the time.
+    virtual SharedLearned learned() const { return knowledge().learned; }
     /// The knowledge that evidence of such a source supports, with more effort than there is on the way.
     virtual Knowledge recompute(const Snapshot& evidence) const = 0;
 

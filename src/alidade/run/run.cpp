@@ -85,6 +85,7 @@ ExploreOptions loop_options(const RunGoal& goal, const RunWatch& watch, Checkpoi
     options.episodes = goal.episodes;
     options.target = goal.target;
     options.despite_contradiction = goal.despite_contradiction;
+    options.enough = goal.enough;
     options.interrupted = [&] {
         if (watch.interrupted && watch.interrupted()) return true;
         checkpoints.before_batch();

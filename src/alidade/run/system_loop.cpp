@@ -91,13 +91,18 @@ std::int64_t episodes_known(const detail::RunStore& store, const LedgerStatus& s
     return (checkpoint ? checkpoint->counts.episodes() : 0) + status.told - status.taken - status.aside;
 }
 
+ExploreOptions options_of(const RunGoal& goal) {
+    return {.episodes = goal.episodes,
+            .target = goal.target,
+            .despite_contradiction = goal.despite_contradiction,
+            .enough = goal.enough};
+}
+
 /// The last certificate, and all that is known, stored.
 ExploredRun end_of(detail::RunStore& store, Exploration& exploration, const RunGoal& goal,
                    const Timings& spent) {
     const auto before = store.result();
-    const Stopped stopped = exploration.conclude({.episodes = goal.episodes,
-                                                  .target = goal.target,
-                                                  .despite_contradiction = goal.despite_contradiction});
+    const Stopped stopped = exploration.conclude(options_of(goal));
     RunResult result = detail::result_of(exploration, stopped, before ? before->timings : Timings{});
     result.timings.simulate += spent.simulate;
     result.timings.total += spent.total;
@@ -165,6 +170,7 @@ ExploredRun Run::explore(System& system, const RunGoal& goal, const RunWatch& wa
     double system_seconds = 0;
     while (true) {
         stored(true);
+        if (goal.enough && desk.exploration(goal.threads).is_enough(options_of(goal))) break;
         const Asked asked = desk.ask(options);
         if (!asked.ended.empty() || stop()) break;
         expects(!asked.experiments.empty(),

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "alidade/certify/atlas.hpp"
+#include "alidade/certify/deviation.hpp"
+#include "alidade/certify/reward_certificate.hpp"
+#include "weight_cells.hpp"
+
+namespace alidade::detail {
+
+/// The search for an atlas: which cells are split, and which policies are tried in them. Everything here but
+/// the certificates themselves is heuristic [docs/algorithms/atlas.md, The search].
+class AtlasSearch {
+public:
+    AtlasSearch(const Knowledge& knowledge, const Objectives& objectives, const AtlasOptions& options);
+
+    Atlas run();
+
+private:
+    /// A plan that is optimal in the model for some weights.
+    struct PlanOfWeights {
+        Policy policy;
+        std::vector<double> made_for;
+        std::vector<double> values;  // of each objective, in the model
+        bool in_pool = false;
+    };
+    /// A corner that a cell of interest has.
+    struct Place {
+        double best = 0;                  // optimal value in the model
+        Index own = -1;                   // its own plan
+        double floor = infinite;          // the least bound found
+        double optimal_upper = infinite;  // on the real system, by the own plan
+    };
+    /// What was certified of a plan at a corner.
+    struct Point {
+        double bound = 0;
+        Interval value;
+    };
+    struct Question {
+        Index corner = 0, plan = 0;
+        auto operator<=>(const Question&) const = default;
+    };
+    /// A cell and the plans that are tried in it.
+    struct Trial {
+        OpenCell cell;
+        std::vector<Index> plans;    // the best first
+        std::optional<Index> found;  // one whose bounds are all below the level
+        bool over = false;
+    };
+    static constexpr double infinite = std::numeric_limits<double>::infinity();
+
+    void plan_corners(const std::vector<OpenCell>& cells);
+    void certify(std::vector<Question> questions);
+    std::vector<RewardCertificate> certificates(const std::vector<Question>& questions) const;
+    void find_floors();
+    void second_opinions();
+    void set_level();
+    /// Tries the best plans of the pool in every cell; returns the cells in which none will do.
+    std::vector<OpenCell> try_cells(std::vector<OpenCell> cells);
+    std::optional<Question> next_question(Trial& trial) const;
+    /// Splits the cells, lets plans join the pool; cells that cannot be split any more are settled as they
+    /// are.
+    std::vector<OpenCell> refine(std::vector<OpenCell> cells);
+    bool join_worst(const OpenCell& cell, double least);
+    std::optional<EdgeSplit> crossing(const OpenCell& cell) const;
+    std::optional<EdgeSplit> longest_edge(const OpenCell& cell) const;
+    void settle(const std::vector<OpenCell>& cells);
+    void accept(const OpenCell& cell, Index plan);
+
+    double shortfall(Index corner, Index plan) const;
+    double largest_shortfall(const OpenCell& cell, Index plan) const;
+    Index best_in_pool(Index corner) const;
+    std::vector<Index> best_plans(const OpenCell& cell, std::size_t most) const;
+    const std::vector<double>& weights(Index corner) const { return cells_.corner(corner); }
+    bool must_stop(std::size_t open);
+    Atlas atlas();
+    void keep_used(Atlas& atlas);
+    void value_intervals(Atlas& atlas, const std::vector<Index>& plans);
+
+    const Knowledge& knowledge_;
+    const Objectives& objectives_;
+    const AtlasOptions& options_;
+    const double horizon_;
+    const DeviationTable deviations_;
+    WeightCells cells_;
+    std::map<Index, Place> places_;  // by corner
+    std::vector<PlanOfWeights> plans_;
+    std::map<Question, Point> points_;
+    std::vector<AtlasCell> done_;
+    double level_ = 0;
+    Index rounds_ = 0;
+    AtlasLimit limit_ = AtlasLimit::target;
+};
+
+}  // namespace alidade::detail
