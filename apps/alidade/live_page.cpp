@@ -77,7 +77,7 @@ PageVersion LivePage::make(std::uint64_t number) const {
     // One thread: the run that is watched may need the others.
     report::ReportOptions options = report_options(thread_count(1), target_);
     options.live = true;
-    PageVersion version{number, report::page(runs, options), {}, words_of(runs.front())};
+    PageVersion version{number, report::page(runs, options).html, {}, words_of(runs.front())};
     version.news = news_of(version.page);
     if (const std::size_t body = version.page.find(live_body); body != std::string::npos)
         version.page.replace(body, live_body.size(),

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
+#include "contradiction_view.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"
 #include "report_file.hpp"
@@ -19,6 +21,7 @@ struct ReportArguments {
     std::string output = "report.html";
     std::optional<double> target;
     int threads = 0;
+    bool despite = false;
 };
 
 /// Four significant digits would do; a target that is none would show nothing.
@@ -36,18 +39,24 @@ int report(const ReportArguments& given, const Console& console) {
     for (const std::string& folder : given.folders) runs.push_back(open_run(folder));
     const Threads threads = thread_count(given.threads);
     if (console.json()) {
-        console.object(nlohmann::ordered_json::parse(
-            alidade::report::data(runs, report_options(threads, given.target))));
-        return 0;
+        const auto object =
+            nlohmann::ordered_json::parse(alidade::report::data(runs, report_options(threads, given.target)));
+        console.object(object);
+        const bool contradicted = std::ranges::any_of(
+            object.at("runs"), [](const auto& each) { return each.at("contradicted").template get<bool>(); });
+        return contradicted && !given.despite ? 4 : 0;
     }
-    write_report_file(given.output, runs, threads, given.target);
+    const Standing standing{.fit = {},
+                            .contradiction = write_report_file(given.output, runs, threads, given.target),
+                            .despite = given.despite};
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     console.result(fmt::format(
         "{} of {} written in {}: open it in a browser.\n", printable(given.output),
         memory_size(static_cast<std::int64_t>(std::filesystem::file_size(given.output))), duration(seconds)));
     if (!alidade::report::has_script())
         console.say("Its pictures are fixed: this program was built without Node. Every number is there.");
-    return 0;
+    insist(standing, console);
+    return standing.exit_code(0);
 }
 
 }  // namespace
@@ -62,6 +71,9 @@ void add_report(CLI::App& app, Chosen& chosen) {
     command->add_option("--target", given->target, "A loss to compare with [the run's, or the problem's]");
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")
         ->capture_default_str();
+    command->add_flag(
+        "--despite-contradiction", given->despite,
+        "Do not exit with 4 though the data contradict the model; the page says so all the same");
     add_output_flags(*command, chosen);
     command->footer(
         "The page is one file: no network, no other file. --json prints the data and every figure's\n"

@@ -56,9 +56,12 @@ void write_whole(const std::filesystem::path& file, const std::string& text) {
     throw std::runtime_error(fmt::format("'{}' cannot be written", file.string()));
 }
 
-void write_report_file(const std::filesystem::path& file, std::span<const Run> runs, Threads threads,
-                       const std::optional<double>& target) {
-    write_whole(file, report::page(runs, report_options(threads, target)));
+std::optional<RunContradiction> write_report_file(const std::filesystem::path& file,
+                                                  std::span<const Run> runs, Threads threads,
+                                                  const std::optional<double>& target) {
+    const report::Page page = report::page(runs, report_options(threads, target));
+    write_whole(file, page.html);
+    return page.contradiction;
 }
 
 }  // namespace alidade::app

@@ -61,9 +61,10 @@ std::string report_of(const RunObject& self, const std::optional<std::filesystem
                       std::optional<double> target, int threads) {
     const std::shared_ptr<Run>& run = self.settled();
     const nb::gil_scoped_release unlocked;
-    const std::string page = report::page(
-        {run.get(), 1},
-        {.threads = threads_of(threads), .target = target, .program = "alidade " ALIDADE_VERSION});
+    const std::string page = report::page({run.get(), 1}, {.threads = threads_of(threads),
+                                                           .target = target,
+                                                           .program = "alidade " ALIDADE_VERSION})
+                                 .html;
     if (path) {
         std::ofstream stream(*path, std::ios::binary);
         stream << page;

@@ -44,14 +44,14 @@ protected:
 };
 
 TEST_F(ReportPage, HasItsSectionsInOrder) {
-    const std::string page = report::page(one());
+    const std::string page = report::page(one()).html;
     EXPECT_EQ(all_between(page, "<section id=\"", "\""),
               (std::vector<std::string>{"verdict", "certificate", "weights", "coverage", "experiments",
                                         "rewards", "sensitivity", "policy", "checks", "cost", "data"}));
 }
 
 TEST_F(ReportPage, EveryFigureHasASpecificationAPictureAndATable) {
-    const std::string page = report::page(one());
+    const std::string page = report::page(one()).html;
     const std::vector<std::string> figures = all_between(page, "<figure id=\"", "</figure>");
     EXPECT_GE(figures.size(), 12U);
     for (const std::string& figure : figures) {
@@ -89,7 +89,7 @@ TEST_F(ReportPage, DataAreThoseOfTheRun) {
 }
 
 TEST_F(ReportPage, LoadsNothingAndMakesNoCodeOfText) {
-    const std::string page = report::page(one());
+    const std::string page = report::page(one()).html;
     const std::vector<std::string> policies =
         all_between(page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
     ASSERT_EQ(policies.size(), 1U);
@@ -116,7 +116,7 @@ TEST_F(ReportPage, HostileNamesAreOnlyNames) {
     parts.rewards[0].name = evil;
     std::vector<Run> runs;
     runs.push_back(explored("run", Problem(parts), 500));
-    const std::string page = report::page(runs);
+    const std::string page = report::page(runs).html;
     EXPECT_EQ(page.find("<script>alert"), std::string::npos);
     EXPECT_EQ(page.find("<img src=x"), std::string::npos);
     EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos);
@@ -128,7 +128,7 @@ TEST_F(ReportPage, HostileNamesAreOnlyNames) {
 TEST_F(ReportPage, SeveralRunsAreCompared) {
     std::vector<Run> runs;
     for (const char* name : {"a", "b", "c"}) runs.push_back(explored(name, make_builtin(warehouse), 300));
-    const std::string page = report::page(runs);
+    const std::string page = report::page(runs).html;
     EXPECT_EQ(all_between(page, "<section id=\"", "\""),
               (std::vector<std::string>{"verdict", "certificate", "rewards", "cost"}));
     const json data = json::parse(report::data(runs));
@@ -140,16 +140,17 @@ TEST_F(ReportPage, OfARunThatHasNotBegunSaysSo) {
     std::vector<Run> runs;
     runs.push_back(Run::create(folder_ / "run", make_builtin(warehouse), warehouse,
                                {.algorithm = "likelihood", .confidence = "likelihood"}));
-    EXPECT_NE(report::page(runs).find("Nothing certified yet"), std::string::npos);
+    EXPECT_NE(report::page(runs).html.find("Nothing certified yet"), std::string::npos);
 }
 
 TEST_F(ReportPage, OfAContradictedRunWarnsFirst) {
     std::vector<Run> runs = one(200);
     runs[0].note({.kind = ContradictionKind::model_check, .what = "an impossible thing", .episodes = 200});
-    const std::string page = report::page(runs);
+    const std::string page = report::page(runs).html;
     EXPECT_NE(page.find("Do not rely on any bound"), std::string::npos);
     EXPECT_NE(page.find("an impossible thing"), std::string::npos);
     EXPECT_LT(page.find("Do not rely on any bound"), page.find("<section id=\"certificate\""));
+    EXPECT_EQ(report::page(runs).contradiction->what, "an impossible thing");
 }
 
 TEST_F(ReportPage, OfALinearMdpDoesWithoutWeights) {
@@ -158,7 +159,7 @@ TEST_F(ReportPage, OfALinearMdpDoesWithoutWeights) {
     runs.push_back(
         Run::create(folder_ / "run", linear, "linear", {.algorithm = "lsvi", .confidence = "linear"}));
     runs[0].explore({.episodes = 200});
-    const std::string page = report::page(runs);
+    const std::string page = report::page(runs).html;
     EXPECT_NE(page.find("not weights of base models"), std::string::npos);
 }
 
@@ -177,12 +178,12 @@ TEST_F(ReportPage, AnAtlasIsShownAndABrokenOneIsSaid) {
                       "policies":[{"made_for":[1,0],"share":1,"loss_bound":0.25,"value_lower":[1,2],"value_upper":[3,4]}]})");
     folder_.write("run/atlas/front.svg",
                   "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>");
-    std::string page = report::page(runs);
+    std::string page = report::page(runs).html;
     EXPECT_NE(page.find("<section id=\"atlas\""), std::string::npos);
     EXPECT_NE(page.find("data:image/svg+xml;base64,"), std::string::npos);
     EXPECT_EQ(page.find("<script>alert"), std::string::npos);
     folder_.write("run/atlas/atlas.json", "{\"delta\":");
-    page = report::page(runs);
+    page = report::page(runs).html;
     EXPECT_NE(page.find("atlas.json cannot be read"), std::string::npos);
 }
 

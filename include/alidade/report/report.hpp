@@ -21,9 +21,17 @@ struct ReportOptions {
     bool live = false;             ///< the page is served while the run goes on, and looks for news
 };
 
+/// A page, and what whoever hands it on should know.
+struct Page {
+    std::string html;
+    /// That the data of a run contradict its model, of the first such run: then no bound on the page is to be
+    /// relied on, as it says itself.
+    std::optional<RunContradiction> contradiction = {};
+};
+
 /// One HTML file that needs nothing else: no network, no font, no file beside it. Several runs are compared.
 /// Reads the runs, beside a writer too, and changes nothing. Throws InvalidArgument if there is no run.
-std::string page(std::span<const Run> runs, const ReportOptions& options = {});
+Page page(std::span<const Run> runs, const ReportOptions& options = {});
 
 /// The numbers behind the page as one JSON object: what each run says, and every figure's specification.
 std::string data(std::span<const Run> runs, const ReportOptions& options = {});

@@ -107,6 +107,9 @@ struct BlockWriter {
                            escaped(block.description), base64(block.svg));
     }
     std::string operator()(const TitledTable& block) const {
+        if (block.folded)
+            return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(block.title),
+                               to_html(block.table, block.title));
         return fmt::format("<h3>{}</h3>\n{}", escaped(block.title), to_html(block.table, block.title));
     }
     std::string operator()(const Downloads&) const {

@@ -72,9 +72,12 @@ detail::PageHead head_of(std::span<const detail::RunFacts> facts) {
 
 }  // namespace
 
-std::string page(std::span<const Run> runs, const ReportOptions& options) {
+Page page(std::span<const Run> runs, const ReportOptions& options) {
     const std::vector<detail::RunFacts> facts = all_facts(runs, options);
-    return detail::to_page(head_of(facts), all_sections(facts, options), runs_json(facts), options);
+    Page made{detail::to_page(head_of(facts), all_sections(facts, options), runs_json(facts), options)};
+    for (const detail::RunFacts& each : facts)
+        if (each.contradiction && !made.contradiction) made.contradiction = each.contradiction;
+    return made;
 }
 
 std::string data(std::span<const Run> runs, const ReportOptions& options) {

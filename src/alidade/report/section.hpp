@@ -63,6 +63,7 @@ struct ForeignPicture {
 struct TitledTable {
     std::string title;
     DataTable table;
+    bool folded = false;  ///< shown when it is asked for
 };
 
 /// Raw data: what the page's script makes buttons of.

@@ -213,7 +213,7 @@ Section verdict_section(const RunFacts& facts) {
                                              "section on rewards has a bound of its own, which is usually "
                                              "far smaller. It rests on what is listed here:"});
     section.blocks.push_back(checklist_of(facts));
-    section.blocks.push_back(TitledTable{"The run", summary_table(facts)});
+    section.blocks.push_back(TitledTable{"The run: sizes, options, seed", summary_table(facts), true});
     return section;
 }
 
