@@ -201,8 +201,11 @@ std::size_t draw_panel(SvgCanvas& canvas, const AtlasRecord& record, const std::
     canvas.polygon(inner, R"(class="guaranteed")");
     draw_axes(canvas, record, panel);
     if (truth) {
+        // Many panels are small ones.
+        const auto pairs = static_cast<int>(record.objectives.size() * (record.objectives.size() - 1) / 2);
         const std::vector<Values> front =
-            true_front(*truth, record.objectives[panel.across].reward, record.objectives[panel.up].reward);
+            true_front(*truth, record.objectives[panel.across].reward, record.objectives[panel.up].reward,
+                       std::max(16, 128 / pairs));
         canvas.polyline(panel.places(from_corner(front, low)), R"(class="truth")");
     }
     const std::size_t left_out = draw_plans(canvas, record, panel, colours);

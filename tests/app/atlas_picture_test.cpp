@@ -6,17 +6,28 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
+#include "alidade/problem/catalogue.hpp"
 #include "pareto_plane.hpp"
-#include "plain_xml.hpp"
+#include "picture_reading.hpp"
 #include "support/learned_models.hpp"
-#include "svg.hpp"
 
-namespace alidade::app {
+namespace alidade::app::atlas_picture_test {
 namespace {
 
+using testing::Axis;
+using testing::depth;
+using testing::distance_to;
+using testing::has_class;
+using testing::number_of;
+using testing::numbers_in;
+using testing::Panel;
+using testing::panels_in;
 using testing::PlainXml;
+using testing::points_of;
+using testing::signed_area_of;
 using testing::XmlElement;
 
 const support::RandomSizes sizes{.shape = {6, 3, 5}, .features = 3, .successors = 4};
@@ -46,108 +57,6 @@ Setting setting_of(std::size_t count, AtlasOptions options = {.loss = 0.2}, doub
     options.certificates = 1000;
     return {std::move(truth),
             {make_atlas(knowledge, Objectives(std::move(rewards)), options), std::move(objectives), "abc"}};
-}
-
-/// All numbers in a text, whatever is between them.
-std::vector<double> numbers_in(std::string text) {
-    for (char& c : text)
-        if (std::string_view("0123456789.-").find(c) == std::string_view::npos) c = ' ';
-    std::istringstream stream(text);
-    std::vector<double> numbers;
-    for (double number = 0; stream >> number;) numbers.push_back(number);
-    return numbers;
-}
-
-std::vector<Point> points_of(const XmlElement& element, const std::string& attribute = "points") {
-    const std::vector<double> numbers = numbers_in(element.attributes.at(attribute));
-    std::vector<Point> points;
-    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) points.push_back({numbers[i], numbers[i + 1]});
-    return points;
-}
-
-double number_of(const XmlElement& element, const std::string& attribute) {
-    return numbers_in(element.attributes.at(attribute)).at(0);
-}
-
-bool has_class(const XmlElement& element, const std::string& name) {
-    const auto found = element.attributes.find("class");
-    return found != element.attributes.end() && found->second == name;
-}
-
-double signed_area_of(const std::vector<Point>& corners) {
-    double sum = 0;
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-        const Point &a = corners[i], &b = corners[(i + 1) % corners.size()];
-        sum += a.x * b.y - b.x * a.y;
-    }
-    return sum / 2;
-}
-
-/// How far inside of a convex polygon a point lies, in pixels; negative: outside.
-double depth(const std::vector<Point>& corners, const Point& point) {
-    const double direction = signed_area_of(corners) > 0 ? 1 : -1;
-    double least = 1e9;
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-        const Point &a = corners[i], &b = corners[(i + 1) % corners.size()];
-        const double length = std::hypot(b.x - a.x, b.y - a.y);
-        if (length < 0.1) continue;  // its direction is rounded away
-        least = std::min(
-            least, direction * ((b.x - a.x) * (point.y - a.y) - (b.y - a.y) * (point.x - a.x)) / length);
-    }
-    return least;
-}
-
-/// A straight line through what an axis says of itself: the place of a value.
-struct Axis {
-    std::vector<double> values, places;
-
-    double place(double value) const {
-        const double slope = (places.back() - places.front()) / (values.back() - values.front());
-        return places.front() + slope * (value - values.front());
-    }
-};
-
-/// What is in one panel of front.svg.
-struct Panel {
-    std::size_t across = 0, up = 0;
-    Axis horizontal, vertical;
-    std::map<std::size_t, Frame> boxes;  ///< by plan, counted from 1
-    std::vector<Point> open, guaranteed, truth;
-};
-
-Panel panel_of(const std::vector<XmlElement>& elements, std::ptrdiff_t group) {
-    Panel panel;
-    const std::vector<double> pair =
-        numbers_in(elements[static_cast<std::size_t>(group)].attributes.at("data-objectives"));
-    panel.across = static_cast<std::size_t>(pair.at(0));
-    panel.up = static_cast<std::size_t>(pair.at(1));
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-        const XmlElement& element = elements[i];
-        if (element.parent != group) continue;
-        if (has_class(element, "grid")) {  // its number comes next
-            const bool upright = element.attributes.at("x1") == element.attributes.at("x2");
-            Axis& axis = upright ? panel.horizontal : panel.vertical;
-            axis.places.push_back(number_of(element, upright ? "x1" : "y1"));
-            axis.values.push_back(numbers_in(elements[i + 1].text).at(0));
-        }
-        if (has_class(element, "box"))
-            panel.boxes[static_cast<std::size_t>(number_of(element, "data-plan"))] = {
-                number_of(element, "x"), number_of(element, "y"), number_of(element, "width"),
-                number_of(element, "height")};
-        if (has_class(element, "open")) panel.open = points_of(element);
-        if (has_class(element, "guaranteed")) panel.guaranteed = points_of(element);
-        if (has_class(element, "truth")) panel.truth = points_of(element);
-    }
-    return panel;
-}
-
-std::vector<Panel> panels_in(const std::string& svg) {
-    const PlainXml xml(svg);
-    std::vector<Panel> panels;
-    for (std::size_t i = 0; i < xml.elements().size(); ++i)
-        if (has_class(xml.elements()[i], "panel"))
-            panels.push_back(panel_of(xml.elements(), static_cast<std::ptrdiff_t>(i)));
-    return panels;
 }
 
 TEST(AtlasPictures, AreWholeXmlWhateverTheObjectivesAreCalled) {
@@ -190,7 +99,7 @@ TEST(AtlasPictures, SayWhatIsPromised) {
 
 // By what the axes themselves say, in the unit of each objective.
 TEST(Front, HasABoxForEveryPlanAtItsValues) {
-    for (const std::size_t count : {2, 3, 4}) {
+    for (const std::size_t count : {2U, 3U, 4U}) {
         const Setting setting = setting_of(count);
         const std::vector<Panel> panels =
             panels_in(atlas_pictures(setting.record, setting.truth).at("front.svg"));
@@ -222,7 +131,7 @@ TEST(Front, HasABoxForEveryPlanAtItsValues) {
 // The truth is in the confidence sets here: what is guaranteed is below the true front, which is not
 // excluded.
 TEST(Front, GuaranteesNothingThatIsExcluded) {
-    for (const std::size_t count : {2, 3, 4, 5}) {
+    for (const std::size_t count : {2U, 3U, 4U, 5U}) {
         for (const double information : {10.0, 300.0}) {
             const Setting setting = setting_of(count, {.loss = 0.3}, information);
             for (const Panel& panel :
@@ -241,6 +150,56 @@ TEST(Front, GuaranteesNothingThatIsExcluded) {
                               1);
             }
         }
+    }
+}
+
+/// Two plans that are optimal for one objective each, all values known: one cell for each half of the
+/// weights.
+AtlasRecord known_record(const MixtureModel& truth, const Reward& first, const Reward& second) {
+    const auto horizon = static_cast<double>(first.shape().horizon);
+    AtlasRecord record{.atlas = {}, .objectives = {}, .problem = "abc"};
+    record.objectives = {{"first", Sense::maximise, {}, first}, {"second", Sense::maximise, {}, second}};
+    Atlas& atlas = record.atlas;
+    atlas.objectives = 2;
+    atlas.horizon = first.shape().horizon;
+    atlas.at_least = {0, 0};
+    atlas.at_most = {1, 1};
+    atlas.corners = {{1, 0}, {0, 1}, {0.5, 0.5}};
+    atlas.tree = {{.split = {0, 1, 2}, .children = {1, 2}}, {.cell = 0}, {.cell = 1}};
+    atlas.cells = {{{2, 1}, 1, {horizon, 0}, horizon}, {{0, 2}, 0, {0, horizon}, horizon}};
+    atlas.loss_bound = horizon;
+    for (const Reward* own : {&first, &second}) {
+        const OptimalPlan plan = backward_induction(truth, *own);
+        const double one = evaluate(truth, plan.policy, first).value,
+                     other = evaluate(truth, plan.policy, second).value;
+        const std::vector<double> weights{own == &first ? 1.0 : 0.0, own == &first ? 0.0 : 1.0};
+        atlas.policies.push_back(
+            {plan.policy, weights, 0.5, horizon, {one, other}, {{one, one}, {other, other}}});
+        atlas.outer.push_back({weights, plan.value});
+    }
+    return record;
+}
+
+// A front of many corners: where plans may be few, they must be spread over all of it.
+TEST(Front, DrawsTheTrueOneToAPixel) {
+    const Problem problem = make_builtin("builtin:inventory");
+    const MixtureModel truth = problem.true_model();
+    const Shape shape = problem.shape();
+    std::vector<double> idle(at(shape.states * shape.actions), 0.0);
+    for (State s = 0; s < shape.states; ++s) idle[at(shape.pair(s, 0))] = 1;
+    const Reward &service = problem.rewards()[0].reward, no_order(shape, idle);
+    const Panel panel =
+        panels_in(atlas_pictures(known_record(truth, service, no_order), truth).at("front.svg")).at(0);
+    const Objectives both({service, no_order});
+    for (int i = 1; i < 60; ++i) {
+        const std::vector<double> weights{i / 60.0, 1 - i / 60.0};
+        const Policy best = backward_induction(truth, both.weighted(weights)).policy;
+        const Point place{panel.horizontal.place(evaluate(truth, best, service).value),
+                          panel.vertical.place(evaluate(truth, best, no_order).value)};
+        double distance = 1e9;
+        for (std::size_t j = 0; j + 1 < panel.truth.size(); ++j)
+            distance = std::min(distance, distance_to(panel.truth[j], panel.truth[j + 1], place));
+        EXPECT_LT(distance, 1) << weights[0];
     }
 }
 
@@ -350,10 +309,12 @@ TEST(ParetoPlane, RegionsAreThoseOfTheirDefinitions) {
             }
             for (const HalfPlane& plane : planes)
                 slack = std::min(slack, plane.most - plane.across * tried.across - plane.up * tried.up);
-            if (std::abs(margin) > 2e-3)
+            if (std::abs(margin) > 2e-3) {
                 EXPECT_EQ(depth(inner, {1000 * tried.across, 1000 * tried.up}) > 0, margin > 0);
-            if (std::abs(slack) > 1e-9)
+            }
+            if (std::abs(slack) > 1e-9) {
                 EXPECT_EQ(depth(outer, {1000 * tried.across, 1000 * tried.up}) > 0, slack > 0);
+            }
         }
     }
 }
@@ -367,4 +328,4 @@ TEST(Names, AreShortenedBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace alidade::app
+}  // namespace alidade::app::atlas_picture_test

@@ -57,7 +57,9 @@ TEST(AtlasMixture, GuaranteesWhatItSaysUnderEveryMember) {
             for (std::size_t i = 0; i < 3; ++i) {
                 EXPECT_GE(values[i], mixture.values[i].lower);
                 EXPECT_LE(values[i], mixture.values[i].upper);
-                if (targets[i]) EXPECT_GE(values[i], *targets[i] + mixture.margin - 1e-12);
+                if (targets[i]) {
+                    EXPECT_GE(values[i], *targets[i] + mixture.margin - 1e-12);
+                }
             }
         }
     }

@@ -123,6 +123,7 @@ AtlasOptions some_options(Stream& random, Index objectives, Index horizon) {
 void report(const Comparisons& tally) {
     ::testing::Test::RecordProperty("comparisons", std::to_string(tally.made));
     ::testing::Test::RecordProperty("closest", std::to_string(tally.closest));
+    ::testing::Test::RecordProperty("excess in 1e-15", std::to_string(1e15 * tally.excess));
     EXPECT_EQ(tally.broken, 0) << "of " << tally.made << ", by up to " << tally.excess;
 }
 
