@@ -25,10 +25,10 @@ std::string contents_of(const std::filesystem::path& file, std::uintmax_t most) 
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::string list_of(const json& numbers) {
+/// Numbers as `shown` writes them: of bounds it rounds outward.
+std::string list_of(const json& numbers, std::string (*shown)(double)) {
     std::string text;
-    for (const json& number : numbers)
-        text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", number.get<double>());
+    for (const json& number : numbers) text += (text.empty() ? "" : ", ") + shown(number.get<double>());
     return text;
 }
 
@@ -49,10 +49,10 @@ TitledTable plans_of_atlas(const json& atlas) {
     const json& policies = atlas.at("policies");
     for (std::size_t i = 0; i < std::min(most_atlas_rows, policies.size()); ++i) {
         const json& policy = policies[i];
-        titled.table.rows.push_back({std::to_string(i), list_of(policy.at("made_for")),
-                                     percent(policy.at("share").get<double>()),
-                                     upper_bound(policy.at("loss_bound").get<double>()),
-                                     list_of(policy.at("value_lower")), list_of(policy.at("value_upper"))});
+        titled.table.rows.push_back(
+            {std::to_string(i + 1), list_of(policy.at("made_for"), rounded),
+             percent(policy.at("share").get<double>()), upper_bound(policy.at("loss_bound").get<double>()),
+             list_of(policy.at("value_lower"), lower_bound), list_of(policy.at("value_upper"), upper_bound)});
     }
     if (policies.size() > most_atlas_rows)
         titled.table.note += fmt::format(" The first {} of {}.", most_atlas_rows, policies.size());
