@@ -84,6 +84,9 @@ const tests = {
         await page.emulateMedia({media: 'print', colorScheme: 'light'});
         assert.equal(await ground(), 'rgb(255, 255, 255)');
         assert.equal(await page.locator('nav').isVisible(), false);
+        // What is printed is the fixed picture, which follows the style sheet.
+        assert.ok(await page.locator('[data-figure="certificate-figure"] > svg').isVisible());
+        assert.equal(await page.locator('[data-figure="certificate-figure"] .drawn').isVisible(), false);
         const paper = await page.pdf({format: 'A4'});
         assert.ok(paper.length > 50_000);
         if (given.screens) await page.pdf({format: 'A4', path: join(given.screens, 'print.pdf')});

@@ -120,7 +120,10 @@ async function draw(box: ChartBox): Promise<void> {
     await view.runAsync();
     if (!box.isConnected) return;
     drawn.get(id)?.view.finalize();
-    box.replaceChildren(place);
+    // The fixed picture stays for the printer: on paper it has the colours of paper, whatever the screen's are.
+    place.className = 'drawn';
+    box.querySelector('.drawn')?.remove();
+    box.append(place);
     box.view = view;
     box.dataset.drawn = 'yes';
     drawn.set(id, {view, redraw: () => void draw(box)});

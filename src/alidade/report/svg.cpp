@@ -272,6 +272,10 @@ std::string draw_svg(const Chart& chart, const std::string& title, bool alone) {
     Picture picture{chart, alone};
     const auto columns = static_cast<std::size_t>(std::max<Index>(1, chart.columns));
     double width = 0, top = alone ? 28 : 0;
+    if (chart.slices && chart.slices->values.size() > 1) {
+        picture.write(gap, top + 12, fmt::format("{} {}", chart.slices->title, chart.slices->values.front()));
+        top += 18;
+    }
     for (std::size_t first = 0; first < chart.panels.size(); first += columns) {
         double left = 0, height = 0;
         for (std::size_t i = first; i < std::min(first + columns, chart.panels.size()); ++i) {
