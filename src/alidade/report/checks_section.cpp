@@ -105,13 +105,14 @@ std::string check_in_words(const ModelFit& fit, const RunFacts& facts) {
 
 TitledTable evidence_table(const ModelFit& fit) {
     TitledTable titled{"Evidence against the mixture, by alternative",
-                       {{{"alternative"}, {"step"}, {"log evidence", true}},
+                       {{{"alternative"}, {"its parameter", true}, {"step"}, {"log evidence", true}},
                         {},
                         "In natural logarithms; below zero speaks for "
                         "the mixture."}};
     for (const Evidence& one : fit.best)
-        titled.table.rows.push_back({one.alternative, one.step ? std::to_string(*one.step) : "all",
-                                     fmt::format("{:.1f}", one.log_evidence)});
+        titled.table.rows.push_back(
+            {one.alternative, one.parameter == 0 ? "-" : fmt::format("{:.4g}", one.parameter),
+             one.step ? std::to_string(*one.step) : "all", fmt::format("{:.1f}", one.log_evidence)});
     return titled;
 }
 

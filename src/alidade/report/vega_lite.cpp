@@ -164,7 +164,7 @@ ordered_json colour_of(const Layer& layer, const Chart& chart) {
         return object;
     }
     if (!chart.categories.empty()) {
-        ordered_json legend{{"orient", "bottom"}, {"columns", 4}, {"labelLimit", 180}};
+        ordered_json legend{{"orient", "bottom"}, {"columns", 4}, {"labelLimit", 260}};
         return {{"field", "label"},
                 {"type", "nominal"},
                 {"title", nullptr},
