@@ -74,7 +74,7 @@ export function rowsOf(layer, slice = 0) {
     for (const value of layer.data.values) {
         const fields = layer.transform?.find((each) => each.flatten)?.flatten;
         if (!fields) unpacked.push(value);
-        else for (const i of value[fields[0]].keys()) unpacked.push(Object.fromEntries(fields.map((field) => [field, value[field][i]])));
+        else for (const i of value[fields[0]].keys()) unpacked.push({...value, ...Object.fromEntries(fields.map((field) => [field, value[field][i]]))});
     }
     const filter = layer.transform?.find((each) => each.filter)?.filter;
     const field = filter && /datum\['(.*)'\]/.exec(filter)[1];

@@ -1,5 +1,6 @@
 #include "alidade/report/chart.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -54,6 +55,34 @@ TEST(VegaLite, NamesBandsAndFiltersSlices) {
               (json{{"column", "right"}, {"row", "top"}, {"visits", 9}, {"step", 1}}));
     EXPECT_EQ(layer.at("transform").at(0).at("filter"), "datum['step'] == slice");
     EXPECT_EQ(layer.at("encoding").at("x").at("scale").at("domain"), (json{"left", "right"}));
+}
+
+// Names of rows are long, and come once a row.
+TEST(VegaLite, WritesManyCellsRowByRow) {
+    Layer cells{Mark::cell, "", {}};
+    std::vector<std::string> columns, rows;
+    for (int x = 0; x < 30; ++x) columns.push_back(fmt::format("c{}", x));
+    for (int y = 0; y < 5; ++y) {
+        rows.push_back(fmt::format("row {}", y));
+        for (int x = 0; x < 30; ++x)
+            cells.points.push_back({.x = 1.0 * x, .y = 1.0 * y, .value = 100.0 * y + x});
+    }
+    Chart chart;
+    chart.panels = {{.x = {"column", "c", Scale::bands, columns},
+                     .y = {"row", "r", Scale::bands, rows},
+                     .layers = {cells}}};
+    chart.colours = Colours{"visits", "visits", 1, 500};
+    const json layer = json::parse(vega_lite(chart, "t", false)).at("layer").at(0);
+    EXPECT_EQ(layer.at("transform").at(0).at("flatten"), (json{"column", "visits"}));
+    const json& values = layer.at("data").at("values");
+    ASSERT_EQ(values.size(), 5U);
+    for (std::size_t y = 0; y < 5; ++y) {
+        EXPECT_EQ(values.at(y).at("row"), rows[y]);
+        for (std::size_t x = 0; x < 30; ++x) {
+            EXPECT_EQ(values.at(y).at("column").at(x), columns[x]);
+            EXPECT_EQ(values.at(y).at("visits").at(x), 100 * y + x);
+        }
+    }
 }
 
 TEST(VegaLite, OfAFileOfItsOwnHasColoursOfItsOwn) {
@@ -115,6 +144,34 @@ TEST(Palette, StandsOutFromWhite) {
             luminance += weight * (part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4));
         }
         EXPECT_GE(1.05 / (luminance + 0.05), 3.0) << colour;
+    }
+}
+
+/// The area that the paths of a picture's cells cover, by their rectangles.
+double area_of(const std::string& svg) {
+    double area = 0;
+    for (std::size_t at = svg.find('h'); at != std::string::npos; at = svg.find('h', at + 1)) {
+        double width = 0, height = 0;
+        if (std::sscanf(svg.c_str() + at, "h%lfv%lf", &width, &height) == 2) area += width * height;
+    }
+    return area;
+}
+
+// Neighbours of one colour are one rectangle; together they are all cells, whatever their colours.
+TEST(Svg, CoversEveryCell) {
+    for (const double steps : {1.0, 3.0, 9.0}) {
+        Layer cells{Mark::cell, "", {}};
+        for (int y = 0; y < 4; ++y)
+            for (int x = 0; x < 10; ++x)
+                cells.points.push_back({.x = 1.0 * x, .y = 1.0 * y, .value = std::fmod(x * y, steps)});
+        Chart chart;
+        chart.panels = {{.x = {"c", "c", Scale::bands, std::vector<std::string>(10, "a")},
+                         .y = {"r", "r", Scale::bands, std::vector<std::string>(4, "b")},
+                         .layers = {cells},
+                         .width = 200,
+                         .height = 80}};
+        chart.colours = Colours{"v", "v", 1, 8};
+        EXPECT_NEAR(area_of(draw_svg(chart, "t", true)), 200 * 80, 1e-6);
     }
 }
 

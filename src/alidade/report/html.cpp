@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "alidade/spec/printable_text.hpp"
 #include "content_digest.hpp"
 #include "names.hpp"
@@ -141,9 +143,13 @@ struct BlockWriter {
 }  // namespace
 
 std::string to_html(const DataTable& table, std::string_view label) {
+    // Of large tables of numbers the style is said once.
+    const bool numbers =
+        table.columns.size() > 8 &&
+        std::ranges::all_of(table.columns.begin() + 1, table.columns.end(), &DataTable::Column::number);
     std::string text = fmt::format(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {}\"><table><thead><tr>",
-        escaped(label));
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {}\"><table{}><thead><tr>",
+        escaped(label), numbers ? " class=\"numbers\"" : "");
     for (const DataTable::Column& column : table.columns)
         text += fmt::format("<th scope=\"col\"{}>{}</th>", column.number ? " class=\"n\"" : "",
                             escaped(column.title));
@@ -156,7 +162,7 @@ std::string to_html(const DataTable& table, std::string_view label) {
                 text +=
                     fmt::format("<th scope=\"row\"{}>{}</th>", number ? " class=\"n\"" : "", escaped(row[i]));
             else
-                text += fmt::format("<td{}>{}", number ? " class=n" : "", escaped(row[i]));
+                text += fmt::format("<td{}>{}", number && !numbers ? " class=n" : "", escaped(row[i]));
         }
         text += "\n";
     }

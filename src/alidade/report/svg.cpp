@@ -124,24 +124,32 @@ void draw_axes(Picture& picture, const Panel& panel, const PlacedAxis& x, const 
                               left - left_margin(panel) + 12, (top + bottom) / 2));
 }
 
-/// Cells of one colour are one path: a tenth of the size of as many rectangles.
+/// Cells of one colour are one path, and neighbours in a row one rectangle: a tenth of the size, or less.
 void draw_cells(Picture& picture, const Layer& layer, const PlacedAxis& x, const PlacedAxis& y) {
     const Chart& chart = picture.chart;
     const bool categories = !chart.categories.empty();
-    std::vector<std::string> paths(categories ? chart.categories.size() : shades().size());
+    const auto place_of = [&](const Point& point) {
+        if (!categories) return shade_of(chart.colours.value_or(Colours{}), point.value);
+        return static_cast<std::size_t>(std::ranges::find(chart.categories, point.label) -
+                                        chart.categories.begin());
+    };
+    std::vector<const Point*> cells;
+    for (const Point& point : layer.points)
+        if (shown(point)) cells.push_back(&point);
+    std::vector<std::string> paths(categories ? chart.categories.size() + 1 : shades().size());
     const double width = x.band(), height = y.band();
-    for (const Point& point : layer.points) {
-        if (!shown(point)) continue;
-        std::size_t place = 0;
-        if (categories)
-            place = static_cast<std::size_t>(std::ranges::find(chart.categories, point.label) -
-                                             chart.categories.begin());
-        else
-            place = shade_of(chart.colours.value_or(Colours{}), point.value);
-        if (place >= paths.size()) continue;
-        paths[place] += fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", x.at(point.x) - width / 2,
-                                    y.at(point.y) - height / 2, width, height, width);
+    for (std::size_t i = 0; i < cells.size();) {
+        const std::size_t place = place_of(*cells[i]);
+        std::size_t next = i + 1;
+        while (next < cells.size() && cells[next]->y == cells[i]->y &&
+               cells[next]->x == cells[next - 1]->x + 1 && place_of(*cells[next]) == place)
+            ++next;
+        paths[place] += fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}H{:.1f}z", x.at(cells[i]->x) - width / 2,
+                                    y.at(cells[i]->y) - height / 2, width * static_cast<double>(next - i),
+                                    height, x.at(cells[i]->x) - width / 2);
+        i = next;
     }
+    if (categories) paths.pop_back();
     for (std::size_t i = 0; i < paths.size(); ++i)
         if (!paths[i].empty())
             picture.text += fmt::format(R"(<path d="{}" fill="{}"/>)", paths[i],

@@ -66,6 +66,24 @@ std::vector<Column> columns_of(const Layer& layer, const Panel& panel, const Cha
     return columns;
 }
 
+/// Points that stand row by row, with the same name of the row in each: it is written once a row.
+ordered_json rows_of_columns(const Layer& layer, const std::vector<Column>& columns,
+                             const std::string& row_field) {
+    ordered_json values = ordered_json::array();
+    for (std::size_t i = 0; i < layer.points.size(); ++i) {
+        const bool begins = i == 0 || layer.points[i].y != layer.points[i - 1].y;
+        if (begins) values.push_back(ordered_json::object());
+        for (const Column& column : columns) {
+            ordered_json value = column.value(layer.points[i], i);
+            if (column.field != row_field)
+                values.back()[column.field].push_back(std::move(value));
+            else if (begins)
+                values.back()[column.field] = std::move(value);
+        }
+    }
+    return values;
+}
+
 /// Puts data, and what unpacks and filters them, into a layer.
 void put_data(ordered_json& object, const Layer& layer, const Panel& panel, const Chart& chart) {
     const std::vector<Column> columns = columns_of(layer, panel, chart);
@@ -76,6 +94,12 @@ void put_data(ordered_json& object, const Layer& layer, const Panel& panel, cons
             for (const Column& column : columns) row[column.field] = column.value(layer.points[i], i);
             values.push_back(std::move(row));
         }
+    } else if (layer.mark == Mark::cell) {
+        ordered_json fields = ordered_json::array();
+        for (const Column& column : columns)
+            if (column.field != panel.y.field) fields.push_back(column.field);
+        values = rows_of_columns(layer, columns, panel.y.field);
+        transforms.push_back({{"flatten", std::move(fields)}});
     } else {
         ordered_json row, fields = ordered_json::array();
         for (const Column& column : columns) {
