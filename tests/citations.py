@@ -111,7 +111,7 @@ def files(root):
         yield file
     for folder in FOLDERS:
         for file in sorted((root / folder).rglob("*")):
-            if file.suffix in SOURCES and file.is_file() and "corpus" not in file.parts and file.name != "citations.py":
+            if file.suffix in SOURCES and file.is_file() and not {"corpus", "node_modules"} & set(file.parts) and file.name != "citations.py":
                 yield file
 
 

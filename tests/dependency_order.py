@@ -29,6 +29,7 @@ LEVELS = [
     ["formats"],
     ["process"],
     ["run"],
+    ["report"],
     ["apps", "python"],
 ]
 ROOT_HEADERS = {"types.hpp", "error.hpp"}

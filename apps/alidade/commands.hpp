@@ -37,6 +37,9 @@ void add_atlas_policy(CLI::App& atlas, Chosen& chosen);
 void add_atlas_check(CLI::App& atlas, Chosen& chosen);
 void add_reward(CLI::App& app, Chosen& chosen);
 void add_bound(CLI::App& app, Chosen& chosen);
+void add_report(CLI::App& app, Chosen& chosen);
+void add_plot(CLI::App& app, Chosen& chosen);
+void add_serve(CLI::App& app, Chosen& chosen);
 
 /// Registers --json and --quiet, which every command has.
 void add_output_flags(CLI::App& command, Chosen& chosen);

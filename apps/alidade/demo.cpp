@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,10 +14,11 @@
 #include "certificate_view.hpp"
 #include "commands.hpp"
 #include "demo_atlas.hpp"
+#include "demo_view.hpp"
 #include "exploration_run.hpp"
 #include "load_run.hpp"
 #include "numbers.hpp"
-#include "report.hpp"
+#include "report_file.hpp"
 #include "run_advice.hpp"
 #include "sensitivity_view.hpp"
 #include "user_error.hpp"
@@ -31,7 +33,7 @@ constexpr std::int64_t demo_episodes = 300'000;
 constexpr std::array planners_shown{"backward-induction", "lookahead"};
 
 struct DemoArguments {
-    std::string report = "report.md", folder = "alidade-demo";
+    std::string report = "report.html", folder = "alidade-demo";
     std::string seed = "0";
     int threads = 0;
 };
@@ -68,10 +70,27 @@ std::vector<DemoPlan> plan_all(const Problem& problem, const Knowledge& knowledg
             const Policy policy = make_planner(planner)->plan(model, named.reward).policy;
             const double true_value = evaluate(truth, policy, named.reward).value;
             plans.push_back({named.name, planner, evaluate(model, policy, named.reward).value, true_value,
-                             best - true_value, certify_reward(knowledge, named.reward, policy)});
+                             best - true_value, certify_reward(knowledge, named.reward, policy), policy});
         }
     }
     return plans;
+}
+
+/// Keeps them with the run, so that the report has them.
+void keep(Run& run, const std::vector<DemoPlan>& plans, const Knowledge& knowledge) {
+    std::vector<KeptPlan> kept;
+    for (const DemoPlan& plan : plans) {
+        const auto named = std::ranges::find(run.problem().rewards(), plan.reward, &NamedReward::name);
+        const bool exact = plan.planner == planners_shown.front();
+        kept.push_back({exact ? plan.reward : fmt::format("{}.{}", plan.reward, plan.planner),
+                        plan.reward,
+                        {named->reward, {}},
+                        plan.planner,
+                        plan.policy,
+                        plan.certificate,
+                        knowledge.episodes});
+    }
+    run.keep(kept);
 }
 
 ordered_json plan_json(const DemoPlan& plan, const Shape& shape) {
@@ -86,7 +105,7 @@ ordered_json plan_json(const DemoPlan& plan, const Shape& shape) {
 }
 
 int demo(const DemoArguments& given, const Console& console) {
-    require_replaceable(given.report);
+    require_replaceable(given.report, "alidade demo");
     Goal goal;
     goal.episodes = demo_episodes;
     goal.threads = thread_count(given.threads);
@@ -95,7 +114,8 @@ int demo(const DemoArguments& given, const Console& console) {
     const Explored explored = explore_into(store, goal, console, system);
     insist(explored.standing, console);
     const std::vector<DemoPlan> plans = plan_all(store.problem(), explored.knowledge);
-    write_report(given.report, explored, store, plans);
+    keep(store, plans, explored.knowledge);
+    write_report_file(given.report, {&store, 1}, goal.threads, {});
     const DemoAtlas atlas = explore_for_atlas(store.problem(), store.options().seed, goal.threads);
     if (console.json()) {
         ordered_json object = to_json(explored, store, goal);
@@ -108,7 +128,8 @@ int demo(const DemoArguments& given, const Console& console) {
     } else {
         const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, goal.threads);
         console.result(fmt::format(
-            "{}\n{}{}{}\n{}\n{}\n{}  {} (the whole story)\n{}     {}, explored in {}\n{}    "
+            "{}\n{}{}{}\n{}\n{}\n{}  {} (the whole story: open it in a browser)\n{}     {}, explored in "
+            "{}\n{}    "
             "alidade audit {}\n",
             paragraph(explanation(explored, store), console.width()),
             off ? describe_briefly(*off, store.problem().shape(), {}) : std::string(),
@@ -125,7 +146,7 @@ int demo(const DemoArguments& given, const Console& console) {
 
 void add_demo(CLI::App& app, Chosen& chosen) {
     CLI::App* command =
-        app.add_subcommand("demo", "Explore a warehouse, certify, plan three rewards, write report.md");
+        app.add_subcommand("demo", "Explore a warehouse, certify, plan three rewards, write report.html");
     const auto given = std::make_shared<DemoArguments>();
     command->add_option("-o,--output", given->report, "The report; only an earlier one is replaced")
         ->capture_default_str();

@@ -63,6 +63,9 @@ void add_all(CLI::App& app, Chosen& chosen) {
     add_audit(app, chosen);
     add_reward(app, chosen);
     add_bound(app, chosen);
+    add_report(app, chosen);
+    add_plot(app, chosen);
+    add_serve(app, chosen);
     for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->group("Commands");
     app.get_formatter()->label("SUBCOMMAND", "COMMAND");
 }

@@ -8,11 +8,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <fstream>
+
 #include "alidade/certify/misspecification_bound.hpp"
 #include "alidade/certify/model_fit.hpp"
 #include "alidade/certify/sensitivity.hpp"
 #include "alidade/error.hpp"
 #include "alidade/explore/explorer.hpp"
+#include "alidade/report/report.hpp"
 #include "atlas.hpp"
 #include "bindings.hpp"
 #include "decisions.hpp"
@@ -56,6 +59,32 @@ RunObject create(const std::filesystem::path& folder, nb::handle problem, const 
     const nb::gil_scoped_release unlocked;
     if (overwrite) Run::remove(folder);
     return RunObject(Run::create(folder, *parts, source, options));
+}
+
+std::string report_of(const RunObject& self, const std::optional<std::filesystem::path>& path,
+                      std::optional<double> target, int threads) {
+    const std::shared_ptr<Run>& run = self.settled();
+    const nb::gil_scoped_release unlocked;
+    const std::string page = report::page({run.get(), 1}, {.threads = threads_of(threads),
+                                                           .target = target,
+                                                           .program = "alidade " ALIDADE_VERSION})
+                                 .html;
+    if (path) {
+        std::ofstream stream(*path, std::ios::binary);
+        stream << page;
+        stream.close();
+        if (!stream) throw std::runtime_error(fmt::format("'{}' cannot be written", path->string()));
+    }
+    return page;
+}
+
+std::string figure_of(const RunObject& self, const std::string& kind, const std::string& format,
+                      Index number) {
+    expects(format == "svg" || format == "vega-lite", "format is '{}'; must be vega-lite or svg", format);
+    const std::shared_ptr<Run>& run = self.settled();
+    const nb::gil_scoped_release unlocked;
+    return report::figure(
+        *run, kind, format == "svg" ? report::FigureFormat::svg : report::FigureFormat::vega_lite, number);
 }
 
 /// As the command line checks it after exploring.
@@ -442,6 +471,14 @@ void bind_run(nb::module_& m) {
         .def(
             "__exit__", [](RunObject& self, const nb::args&) { self.close(); },
             nb::sig("def __exit__(self, *args: object) -> None"))
+        .def("report", report_of, "path"_a = nb::none(), nb::kw_only(), "target"_a = nb::none(),
+             "threads"_a = 0,
+             nb::sig("def report(self, path: str | os.PathLike[str] | None = None, *, target: float | None = "
+                     "None, "
+                     "threads: int = 0) -> str"),
+             "The run's report as one HTML page, which is also written to `path` if there is one.")
+        .def("figure", figure_of, "kind"_a, nb::kw_only(), "format"_a = "vega-lite", "number"_a = 0,
+             "One figure of the report: \"vega-lite\" is its specification as JSON, \"svg\" a picture.")
         .def("plot", in_python("alidade.plot", "plot"),
              nb::sig("def plot(self, *, plans: collections.abc.Mapping[str, RewardCertificate] | None = "
                      "None, target: "

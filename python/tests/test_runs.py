@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,17 @@ def test_plans_are_kept(run):
     run.keep("upstream", "reach?state=3", reward, plan.policy, plan.certificate, knowledge.episodes, plan.planner)
     (kept,) = run.kept_plans()
     assert kept.policy == plan.policy and kept.certificate.loss_bound == plan.loss_bound
+
+
+def test_the_report_is_a_page_and_its_figures_are_data(run, tmp_path):
+    page = run.report(tmp_path / "report.html", target=0.5)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    assert page.startswith("<!DOCTYPE html>") and "No loss above 0.5" in page
+    spec = json.loads(run.figure("certificate"))
+    assert spec["$schema"].endswith("vega-lite/v6.json") and spec["layer"]
+    assert run.figure("weights", format="svg").startswith("<svg ")
+    with pytest.raises(alidade.InvalidArgument, match="certificate, weights"):
+        run.figure("pie")
 
 
 def test_learning_from_logs(tmp_path):

@@ -254,7 +254,7 @@ TEST_F(Commands, DemoPlansThreeRewardsWithTwoPlannersAndWritesItsReport) {
         EXPECT_LE(plan["value_lower"], plan["true_value"]);
         EXPECT_GE(plan["value_upper"], plan["true_value"]);
     }
-    EXPECT_TRUE(std::filesystem::exists(path("report.md")));
+    EXPECT_TRUE(std::filesystem::exists(path("report.html")));
     EXPECT_EQ(run({"certify", "alidade-demo"}).code, 0);
     // A second demo replaces its own report and run. Under sanitizers it would meet the same faults again.
     if (!support::effort_is("sanitized")) {
@@ -263,11 +263,11 @@ TEST_F(Commands, DemoPlansThreeRewardsWithTwoPlannersAndWritesItsReport) {
 }
 
 TEST_F(Commands, DemoReplacesNothingOfOthers) {
-    write_text(path("report.md"), "precious\n");
+    write_text(path("report.html"), "precious\n");
     EXPECT_EQ(run({"demo"}).code, 2);
-    EXPECT_EQ(text_of(path("report.md")), "precious\n");
+    EXPECT_EQ(text_of(path("report.html")), "precious\n");
     ASSERT_EQ(explore("alidade-demo").code, 0);
-    EXPECT_EQ(run({"demo", "-o", "other.md"}).code, 2);
+    EXPECT_EQ(run({"demo", "-o", "other.html"}).code, 2);
     EXPECT_EQ(run({"certify", "alidade-demo"}).code, 0);
 }
 

@@ -95,6 +95,10 @@ TEST_F(ContradictedRun, IsCalledSoByEveryCommandThatStatesABound) {
         expect_said({"audit", "run", "--rewards", "3", "--climb", "3", "--fit-level", level});
     }
     expect_said({"learn", small_problem, "--episodes", "log.jsonl", "-o", "again", "--overwrite"});
+    EXPECT_EQ(run({"report", "run", "-o", "page.html"}).code, 4);
+    EXPECT_NE(text_of(path("page.html")).find("Do not rely on any bound"), std::string::npos);
+    EXPECT_EQ(run({"report", "run", "--json"}).code, 4);
+    EXPECT_EQ(run({"report", "run", "-o", "page.html", "--despite-contradiction"}).code, 0);
     // A command that states the bounds of another run does not.
     EXPECT_FALSE(run({"certify", "explored", "--json"}).object().contains("contradiction"));
 }

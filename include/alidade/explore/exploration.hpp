@@ -27,6 +27,9 @@ struct TracePoint {
     bool operator==(const TracePoint&) const = default;
 };
 
+/// The certificates on the way that an exploration's memory holds (Exploration::memory).
+std::vector<TracePoint> trace_of(const Snapshot& memory);
+
 /// Where a running exploration stands.
 struct Progress {
     std::int64_t episodes = 0;

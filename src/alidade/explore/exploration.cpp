@@ -284,10 +284,17 @@ void Exploration::restore(const Snapshot& memory, Counts counts) {
     scheduled_.evidence = memory.part("best.");
     scheduled_.bound = memory.numbers.at("best_bound").at(0);
     certified_at_ = memory.integers.at("certified_at").at(0);
+    trace_ = trace_of(memory);
+}
+
+std::vector<TracePoint> trace_of(const Snapshot& memory) {
+    std::vector<TracePoint> trace;
+    if (!memory.numbers.contains("best_bound")) return trace;
     const auto& episodes = memory.integers.at("trace.episodes");
     for (std::size_t i = 0; i < episodes.size(); ++i)
-        trace_.push_back(
+        trace.push_back(
             {episodes[i], memory.numbers.at("trace.bound").at(i), memory.integers.at("trace.replans").at(i)});
+    return trace;
 }
 
 }  // namespace alidade

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@ struct DemoPlan {
     double true_value = 0;   ///< of the policy on the true system
     double true_loss = 0;    ///< below the best policy on the true system
     RewardCertificate certificate;
+    Policy policy;
 };
 
 /// What the demo did, in plain sentences.
@@ -26,11 +26,5 @@ std::string explanation(const Explored& explored, const Run& store);
 Table plans_table(const std::vector<DemoPlan>& plans);
 /// How to read that table.
 std::string reading_aid();
-
-/// Throws UserError if the file exists and is not a report of ours.
-void require_replaceable(const std::filesystem::path& file);
-/// Writes the demo's report as Markdown.
-void write_report(const std::filesystem::path& file, const Explored& explored, const Run& store,
-                  const std::vector<DemoPlan>& plans);
 
 }  // namespace alidade::app
