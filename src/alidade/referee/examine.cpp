@@ -113,6 +113,18 @@ Finding compared(std::string what, double reported, detail::Real found, Index ho
     return finding;
 }
 
+/// Of several kinds of sets at once, which have a set in common that is found by a search, here by another
+/// one: claims that are this near are neither confirmed nor refuted.
+std::string near_doubt(const Case& given, double reported, detail::Real found) {
+    constexpr detail::Real near = 1e-3L;
+    const Evidence& evidence = given.evidence;
+    const int kinds =
+        (evidence.regression ? 1 : 0) + (evidence.weighted ? 1 : 0) + (evidence.likelihood ? 1 : 0);
+    return kinds > 1 && reported >= found * (1 - near)
+               ? "sets of several kinds have in common what a search finds"
+               : "";
+}
+
 }  // namespace
 
 std::vector<Finding> examine(const Case& given) {
@@ -157,7 +169,8 @@ std::vector<Finding> examine(const Case& given) {
                 findings.push_back(
                     {"total: " + name, Verdict::not_checked, value, {}, "no proof of it is known here"});
             else
-                findings.push_back(compared("total: " + name, value, own->second, horizon, doubt));
+                findings.push_back(compared("total: " + name, value, own->second, horizon,
+                                            doubt.empty() ? near_doubt(given, value, own->second) : doubt));
         }
         const bool unknown = std::ranges::any_of(
             given.candidates, [&](const auto& each) { return !found.contains(each.first); });
