@@ -94,7 +94,7 @@ void put_data(ordered_json& object, const Layer& layer, const Panel& panel, cons
             for (const Column& column : columns) row[column.field] = column.value(layer.points[i], i);
             values.push_back(std::move(row));
         }
-    } else if (layer.mark == Mark::cell) {
+    } else if (panel.y.scale == Scale::bands && (layer.mark == Mark::cell || layer.mark == Mark::point)) {
         ordered_json fields = ordered_json::array();
         for (const Column& column : columns)
             if (column.field != panel.y.field) fields.push_back(column.field);
