@@ -53,7 +53,7 @@ int atlas(const AtlasArguments& given, const Console& console) {
                         {"-o", "writing there would destroy what is there", "-o ANOTHER_FOLDER"});
     const AssumedError assumed = assumed_of(given.off);
     const Knowledge knowledge = load_run(run, options.threads, assumed).knowledge;
-    const Standing standing = standing_of(run, given.fit, knowledge.learned.get(), assumed);
+    const Standing standing = standing_of(run, given.fit, assumed);
     insist(standing, console);
     const Interruption interruption;
     const auto begin = std::chrono::steady_clock::now();

@@ -91,7 +91,7 @@ int policy_for_weights(const AtlasPolicyArguments& given, const AtlasRecord& rec
         require_run_of(record, run);
         const Threads threads = thread_count(given.threads);
         const Knowledge knowledge = load_run(run, threads).knowledge;
-        standing = standing_of(run, given.fit, knowledge.learned.get());
+        standing = standing_of(run, given.fit);
         insist(*standing, console);
         afresh = certify_afresh(record, *policy, unit, knowledge, threads);
         if (given.own) policy = &afresh->own;

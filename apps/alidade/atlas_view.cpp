@@ -94,7 +94,7 @@ void require_run_of(const AtlasRecord& record, const Run& run) {
 
 void write_atlas_folder(const std::string& folder, const AtlasRecord& record, const Problem& problem) {
     std::optional<MixtureModel> truth;
-    if (problem.truth_known() && !problem.is_linear()) truth = problem.true_model();
+    if (problem.truth_known() && !problem.is_linear() && !problem.foreign()) truth = problem.true_model();
     writing([&] { write_atlas(folder, record, atlas_pictures(record, truth)); });
 }
 
@@ -137,10 +137,10 @@ std::string describe(const AtlasRecord& record, double seconds, const Console& c
         "{} of {}\n  loss       {}  (any reward at all: {})\n", console.bold("Atlas"),
         printable(objective_names(record.objectives)), headline(record),
         atlas.reward_free >= static_cast<double>(atlas.horizon) ? "vacuous" : upper_bound(atlas.reward_free));
-    text += fmt::format("  plans      {}, in {} cell{}; {} certificates in {}\n",
-                        with_commas(std::ssize(atlas.policies)), with_commas(std::ssize(atlas.cells)),
-                        atlas.cells.size() == 1 ? "" : "s", with_commas(atlas.certificates),
-                        duration(seconds));
+    text +=
+        fmt::format("  plans      {}, in {} cell{}; {} certificates in {}\n",
+                    with_commas(std::ssize(atlas.policies)), with_commas(std::ssize(atlas.cells)),
+                    atlas.cells.size() == 1 ? "" : "s", with_commas(atlas.certificates), duration(seconds));
     const std::string way = obstacle(record);
     if (atlas.asked > 0)
         text +=

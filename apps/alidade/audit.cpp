@@ -86,7 +86,7 @@ int run_audit(const AuditArguments& given, const Console& console) {
                          "states its truth",
                          fmt::format("alidade certify {} needs no truth", shell_path(given.folder))});
     const Knowledge knowledge = load_run(store, options.threads).knowledge;
-    const Standing standing = standing_of(store, given.fit, knowledge.learned.get());
+    const Standing standing = standing_of(store, given.fit);
     insist(standing, console);
     const AuditResult result = audit(knowledge, problem, options);
     if (console.json()) {

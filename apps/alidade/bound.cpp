@@ -131,7 +131,7 @@ ordered_json object_of(const BoundQuestion& asked, const std::vector<BoundRow>& 
         if (asked.episodes) {
             entry["guarantee"] = row.guarantee ? ordered_json(*row.guarantee) : ordered_json();
             if (row.kind == BoundRow::Kind::sufficient)
-                entry["vacuous"] = *row.guarantee >= static_cast<double>(setting.horizon);
+                entry["vacuous"] = *row.guarantee >= row.most.value_or(static_cast<double>(setting.horizon));
         }
         entry["assumes"] = row.assumes;
         object["bounds"].push_back(std::move(entry));
@@ -172,7 +172,9 @@ std::string guarantee_text(const BoundRow& row, Index horizon) {
     if (!row.guarantee) return "-";
     if (row.kind == BoundRow::Kind::necessary)
         return *row.guarantee > 0 ? "≥ " + lower_bound(*row.guarantee) : "no claim";
-    return *row.guarantee >= static_cast<double>(horizon) ? "vacuous" : "≤ " + upper_bound(*row.guarantee);
+    return *row.guarantee >= row.most.value_or(static_cast<double>(horizon))
+               ? "vacuous"
+               : "≤ " + upper_bound(*row.guarantee);
 }
 
 /// Up to how many states the radius that counts them is the smaller one.
@@ -214,7 +216,9 @@ std::string text_of(const BoundQuestion& asked, const std::vector<BoundRow>& row
     }
     text += table.text(console.width()) + "\n";
     text += paragraph(
-        "'vacuous below': with fewer episodes the theorem allows a loss of H or more, which says nothing. "
+        "'vacuous below': with fewer episodes the theorem allows a loss of H or more (of a total of at most "
+        "1: "
+        "of 1), which says nothing. "
         "constants: 'paper' are in its theorem or proof, 'cited' in a lemma of others, 'ours' are of a "
         "repaired or new proof, 'none' "
         "are unknown, so that the row is a rate and not a bound. All of it is known before any data; what a "

@@ -91,10 +91,38 @@ std::vector<CoveringBound> coverings_of(const BoundQuestion& asked) {
                  CoveringConstants::sharp)};
 }
 
+namespace {
+
+/// Of rewards with a total of at most 1, of which nobody asks for a loss above that.
+std::vector<BoundRow> total_rows(const BoundQuestion& asked) {
+    if (asked.epsilon > 1) return {};
+    const BoundSetting& setting = asked.setting;
+    BoundRow cited{"total-horizon-free", "Total <= 1, Zhang et al.", "cited",
+                   "another class: rewards that add up to at most 1 in every episode, one set of weights for "
+                   "all steps; HF-UCRL-RFE++ (2023), repaired"};
+    cited.episodes = horizon_free_episodes(setting, asked.epsilon);
+    cited.vacuous_below = horizon_free_episodes(setting, 1);
+    cited.most = 1;
+    if (asked.episodes) cited.guarantee = horizon_free_guarantee(setting, *asked.episodes);
+    std::vector<BoundRow> rows{std::move(cited)};
+    if (!asked.base_models) return rows;
+    BoundRow ours{"total-rate", "Total <= 1, rate of ours", "ours",
+                  "the same class and base models: trajectory-kl of likelihood sets to leading order, 2 B "
+                  "(d-1)/epsilon^2 where experiments are chosen best; no bound. What a run has: certify "
+                  "--class total"};
+    ours.kind = BoundRow::Kind::rate;
+    ours.episodes = trajectory_rate(setting, asked.epsilon);
+    rows.push_back(std::move(ours));
+    return rows;
+}
+
+}  // namespace
+
 std::vector<BoundRow> rows_of(const BoundQuestion& asked, const std::vector<CoveringBound>& coverings) {
     const BoundSetting& setting = asked.setting;
     std::vector<BoundRow> rows = upper_rows(asked);
     for (BoundRow& row : linear_rows(asked, coverings)) rows.push_back(std::move(row));
+    for (BoundRow& row : total_rows(asked)) rows.push_back(std::move(row));
     BoundRow lower{"theorem-3", "Theorem 3", "ours",
                    "any algorithm, on the worst linear mixture of this size, with signed features"};
     lower.kind = BoundRow::Kind::necessary;

@@ -30,6 +30,7 @@ struct BoundRow {
     double episodes = 0;                  ///< demanded for epsilon
     std::optional<double> vacuous_below;  ///< K below which the guarantee is H or more
     std::optional<double> guarantee;      ///< epsilon after the given episodes
+    std::optional<double> most;           ///< no loss exceeds it; none: H
 };
 
 /// A bound for linear MDPs by covering numbers, and up to where one that counts states is better.

@@ -4,16 +4,22 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "alidade/certify/near_reward.hpp"
 #include "alidade/certify/reward_certificate.hpp"
+#include "alidade/certify/reward_class.hpp"
 #include "alidade/files/policy_file.hpp"
+#include "alidade/plan/backward_induction.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "certificate_view.hpp"
+#include "class_choice.hpp"
+#include "class_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "load_run.hpp"
 #include "misspecification_view.hpp"
 #include "numbers.hpp"
 #include "reward_batch.hpp"
+#include "reward_choice.hpp"
 #include "sensitivity_view.hpp"
 #include "table.hpp"
 #include "user_error.hpp"
@@ -29,6 +35,7 @@ struct CertifyArguments {
     std::string folder;
     RewardFlags rewards;
     std::vector<std::string> policies;
+    std::string rewards_class;
     int threads = 0;
     FitFlags fit;
     MisspecificationFlags off;
@@ -90,7 +97,8 @@ int certify_run(const CertifyArguments& given, const Run& store, const LoadedRun
     const auto& [knowledge, stored] = loaded;
     const std::optional<SensitivityAnswer> off =
         given.sensitivity.wanted() || given.sensitivity.tolerance
-            ? sensitivity_of(store, knowledge, given.sensitivity, nullptr, thread_count(given.threads))
+            ? sensitivity_of(store, knowledge, given.sensitivity, nullptr, thread_count(given.threads),
+                             standing.off_by())
             : std::nullopt;
     const RewardFreeCertificate& certificate = knowledge.certificate;
     const Comparison comparison =
@@ -149,8 +157,9 @@ int certify_policy(const CertifyArguments& given, const ChosenReward& reward, co
     SensitivityFlags asked = given.sensitivity;
     if (asked.tolerance) asked.tolerance = *asked.tolerance / scale.scale;
     const std::optional<SensitivityAnswer> off =
-        asked.wanted() || asked.tolerance ? sensitivity_of(store, knowledge, asked, &question, threads)
-                                          : std::nullopt;
+        asked.wanted() || asked.tolerance
+            ? sensitivity_of(store, knowledge, asked, &question, threads, standing.off_by())
+            : std::nullopt;
     const RewardCertificate certificate = certify_reward(knowledge, reward.scaled.reward, policy, threads);
     if (console.json()) {
         ordered_json object = to_json(certificate, problem.shape(), reward.scaled.scale);
@@ -167,6 +176,86 @@ int certify_policy(const CertifyArguments& given, const ChosenReward& reward, co
             describe(standing, problem, console));
     }
     return standing.exit_code(0);
+}
+
+int certify_near_reward(const CertifyArguments& given, const ClassChoice::Near& near, const Run& store,
+                        const Knowledge& knowledge, const Assumptions& assumptions, const Standing& standing,
+                        Threads threads, const Console& console) {
+    const Problem& problem = store.problem();
+    const ScaledReward chosen = choose_reward(near.reward, problem, given.rewards.rescale, console);
+    const std::string whose = given.policies.empty() ? "the model's plan" : given.policies.front();
+    const Policy policy = given.policies.empty()
+                              ? backward_induction(knowledge.learned->model(), chosen.reward, threads).policy
+                              : policy_of(whose, problem);
+    const NearCertificate certificate =
+        certify_near(knowledge, chosen.reward, policy,
+                     RewardTolerance::uniform(problem.shape(), near.eta / chosen.scale.scale), threads);
+    if (console.json()) {
+        ordered_json object{{"class", given.rewards_class}, {"reward", near.reward}, {"eta", near.eta}};
+        object["policy"] = given.policies.empty() ? ordered_json() : ordered_json(whose);
+        object.update(to_json(certificate, chosen.scale));
+        object["delta"] = certificate.failure_probability;
+        if (assumptions.said) add_assumed(object, assumptions.task);
+        add_standing(object, standing, problem);
+        console.object(object);
+    } else {
+        console.result(fmt::format("{} {} for all rewards near {}\n", console.bold("Policy"),
+                                   printable(whose), printable(near.reward)) +
+                       describe(certificate, near.eta, chosen.scale) + describe_assumed(assumptions.task) +
+                       describe(standing, problem, console));
+    }
+    return standing.exit_code(0);
+}
+
+int certify_reward_class(const CertifyArguments& given, const ClassChoice& choice, const Run& store,
+                         const Knowledge& knowledge, const Assumptions& assumptions, const Standing& standing,
+                         Threads threads, const Console& console) {
+    const Problem& problem = store.problem();
+    if (constants_of(store.options()) == "paper")
+        throw UserError("the run has the paper's constants, which have the certificate of their own alone",
+                        {fmt::format("run folder '{}'", store.folder().string()),
+                         "a class is certified from sets whose radii are proved here",
+                         "a run with --constants sharp, which is what they are unless told otherwise"});
+    const ClassCertificate certificate =
+        certify_class(knowledge, *choice.rewards, RewardFreeOptions{.threads = threads});
+    if (console.json()) {
+        ordered_json object{{"class", given.rewards_class}};
+        object.update(to_json(certificate));
+        object["reward_free"] = knowledge.certificate.bound;
+        object["delta"] = certificate.failure_probability;
+        object["episodes"] = knowledge.episodes;
+        object["contributions"] = to_json(certificate.contributions, problem);
+        if (assumptions.said) add_assumed(object, assumptions.task);
+        add_standing(object, standing, problem);
+        console.object(object);
+    } else {
+        std::string text =
+            describe(certificate, choice.words, console) +
+            fmt::format("  any reward in [0, 1] at all: {}{}, of {}\n",
+                        upper_bound(knowledge.certificate.bound),
+                        knowledge.certificate.vacuous ? " (vacuous)" : "", problem.shape().horizon) +
+            describe_assumed(assumptions.task);
+        if (const std::string words = describe(standing, problem, console); !words.empty())
+            text += "\n" + words;
+        console.result(text + "\n" + describe(certificate.contributions, problem, console));
+    }
+    return standing.exit_code(0);
+}
+
+/// --class stands in the place of a reward, and `near` goes with one policy at most.
+void require_class_alone(const CertifyArguments& given) {
+    const bool near = given.rewards_class.starts_with("near=");
+    const auto refuse = [](std::string_view flag, std::string why) {
+        throw UserError(fmt::format("{} is given with --class", flag),
+                        {"the command line", std::move(why),
+                         "alidade certify RUN --class total, or --class near=REWARD:0.05 --policy FILE"});
+    };
+    if (given.rewards.given()) refuse("--reward", "a class says itself which rewards are meant");
+    if (!given.policies.empty() && !near)
+        refuse("--policy", "the certificate of a class is about the plans that are optimal in the model");
+    if (given.policies.size() > 1) refuse("more than one --policy", "near is about one policy");
+    if (given.sensitivity.wanted() || given.sensitivity.tolerance)
+        refuse("a question about the assumed error", "it is answered for all rewards, or for one");
 }
 
 /// Rewards and policies in pairs; a single one of either goes with all of the other.
@@ -236,7 +325,9 @@ int certify_many(const Pairs& pairs, const Run& store, const Knowledge& knowledg
 
 int certify(const CertifyArguments& given, const Console& console) {
     const bool rewards_given = given.rewards.given();
-    if (rewards_given == given.policies.empty())
+    if (!given.rewards_class.empty())
+        require_class_alone(given);
+    else if (rewards_given == given.policies.empty())
         throw UserError(fmt::format("{} is given without {}", rewards_given ? "--reward" : "--policy",
                                     rewards_given ? "--policy" : "--reward"),
                         {"the command line", "what a policy is worth depends on both",
@@ -251,8 +342,15 @@ int certify(const CertifyArguments& given, const Console& console) {
                                   given.off.given() || !(store.options().assumed == AssumedError{}),
                                   given.off.given()};
     const Knowledge& knowledge = loaded.knowledge;
-    const Standing standing = standing_of(store, given.fit, knowledge.learned.get(), assumed);
+    const Standing standing = standing_of(store, given.fit, assumed);
     insist(standing, console);
+    if (!given.rewards_class.empty()) {
+        const ClassChoice choice = choose_class(given.rewards_class, store.problem());
+        return choice.near ? certify_near_reward(given, *choice.near, store, knowledge, assumptions, standing,
+                                                 threads, console)
+                           : certify_reward_class(given, choice, store, knowledge, assumptions, standing,
+                                                  threads, console);
+    }
     if (!rewards_given) return certify_run(given, store, loaded, assumptions, standing, console);
     std::vector<ChosenReward> rewards = choose_rewards(given.rewards, store.problem(), console);
     if (!given.rewards.batch() && given.policies.size() == 1)
@@ -275,6 +373,7 @@ void add_certify(CLI::App& app, Chosen& chosen) {
                      "A .json file: {\"policy\": [[action per state] per step]}; one for each reward, or one "
                      "for all")
         ->allow_extra_args(false);
+    command->add_option("--class", given->rewards_class, class_help());
     add_fit_flags(*command, given->fit);
     add_misspecification_flags(*command, given->off);
     add_sensitivity_flags(*command, given->sensitivity);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "alidade/certify/reward_class.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "commands.hpp"
 #include "load_run.hpp"
@@ -82,8 +83,14 @@ int check_certificate(const std::string& folder, Threads threads, const Console&
             {fmt::format("run folder '{}'", folder), "what is stored when a run ends is what is checked",
              fmt::format("alidade explore {} -o {} goes on with it", shell_path(store.source()),
                          shell_path(folder))});
-    std::vector<Finding> findings = referee::examine(referee_case(
-        store.problem(), store.options().delta, *checkpoint, *loaded.result, *loaded.knowledge.learned));
+    referee::Case given = referee_case(store.problem(), store.options().delta, *checkpoint, *loaded.result,
+                                       *loaded.knowledge.learned);
+    // A run stores no classes: what `certify --class total` says of it is what is checked.
+    if (constants_of(store.options()) != "paper")
+        given.total = certify_class(loaded.knowledge, RewardClass::total(store.problem().shape()),
+                                    {.contributions = 0, .threads = threads})
+                          .candidates;
+    std::vector<Finding> findings = referee::examine(given);
     if (checkpoint->contradiction)
         findings.push_back({"model check", Verdict::not_confirmed, {}, {}, checkpoint->contradiction->what});
     if (console.json())

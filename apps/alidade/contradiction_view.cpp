@@ -36,25 +36,29 @@ void require_suspects(const FitFlags& flags, const Problem& problem) {
                  "--suspect KERNEL.npz of the same states and actions"});
 }
 
-Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags, double assumed,
-                     const LearnedModel* learned) {
-    Standing standing{fit_of(problem, counts, flags.level, assumed, read_suspects(flags.suspects), learned),
-                      known, flags.despite};
+Standing standing_of(const Task& task, const Counts& counts, const std::optional<RunContradiction>& known,
+                     const FitFlags& flags) {
+    Standing standing{fit_of(task, counts, flags.level, read_suspects(flags.suspects)), known, flags.despite};
     if (known || !standing.fit || !standing.fit->contradicted()) return standing;
-    standing.contradiction = assumed > 0 ? contradiction_of(*standing.fit->bound, assumed, counts.episodes())
-                                         : contradiction_of(standing.fit->fit, counts.episodes());
+    standing.contradiction =
+        task.misspecification > 0
+            ? contradiction_of(*standing.fit->bound, task.misspecification, counts.episodes())
+            : contradiction_of(standing.fit->fit, counts.episodes());
     return standing;
 }
 
-Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned,
-                     const AssumedError& assumed) {
+Standing standing_of(const Run& store, const FitFlags& flags, const AssumedError& assumed) {
     require_fit_level(flags.level);
     const auto checkpoint = store.checkpoint();
     if (!checkpoint) return {.despite = flags.despite};
-    return standing_of(store.problem(), checkpoint->counts, checkpoint->contradiction, flags,
-                       assuming(task_of(store.problem(), store.options()), assumed).misspecification,
-                       learned);
+    const Task task = task_of(store.problem(), store.options()), asked = assuming(task, assumed);
+    std::optional<RunContradiction> known = checkpoint->contradiction;
+    // What a check found of truths that are nearer contradicts nothing of those that may be farther off: they
+    // are asked about anew.
+    if (known && known->kind == ContradictionKind::model_check && flags.level > 0 &&
+        asked.misspecification > task.misspecification)
+        known.reset();
+    return standing_of(asked, checkpoint->counts, known, flags);
 }
 
 ordered_json to_json(const RunContradiction& found) {
@@ -81,6 +85,7 @@ void add_standing(ordered_json& object, const Standing& standing, const Problem&
         ordered_json& off = object["misspecification"];
         off["lower"] = standing.fit->bound->lower;
         off["level"] = standing.fit->bound->level;
+        off["varying"] = standing.fit->bound->varying;
         off["refuted"] = standing.fit->bound->lower > standing.fit->assumed;
     }
     if (standing.contradiction) object["contradiction"] = to_json(*standing.contradiction);

@@ -33,25 +33,25 @@ struct Standing {
     std::optional<RunContradiction> contradiction;  ///< what the run has stored, else what the check found
     bool despite = false;                           ///< whether the user wants to go on all the same
 
+    /// How far off the truth is at least; 0 where nothing was found.
+    double off_by() const { return fit && fit->bound ? fit->bound->lower : 0; }
     /// 4 if the model is contradicted and nobody said to go on; else what the command would return.
     int exit_code(int otherwise) const { return contradiction && !despite ? 4 : otherwise; }
 };
 
 /// Of a run: what it has stored, and the check of all its transitions, not of those behind its best iterate
-/// alone: more data see more. `learned`, if any, says where rows that are off may be looked for. `assumed`:
-/// how far the truth may be off the mixture, where not as the run has it. Throws UserError for a bad level.
-Standing standing_of(const Run& store, const FitFlags& flags, const LearnedModel* learned = nullptr,
-                     const AssumedError& assumed = {});
-/// Of counts: the same with what is known of them already. The truth may be off the mixture by `assumed`.
-Standing standing_of(const Problem& problem, const Counts& counts,
-                     const std::optional<RunContradiction>& known, const FitFlags& flags, double assumed,
-                     const LearnedModel* learned = nullptr);
+/// alone: more data see more. `assumed`: how far the truth may be off the mixture, where not as the run has
+/// it. Throws UserError for a bad level.
+Standing standing_of(const Run& store, const FitFlags& flags, const AssumedError& assumed = {});
+/// Of counts: the same with what is known of them already, and what the task assumes of the truth.
+Standing standing_of(const Task& task, const Counts& counts, const std::optional<RunContradiction>& known,
+                     const FitFlags& flags);
 
 /// {kind, what, episodes, step, state, action, successor, level, log_evidence, threshold}, each of the last
 /// seven where it is known.
 nlohmann::ordered_json to_json(const RunContradiction& found);
-/// Puts `model_check` into the object if it was made, `misspecification` {lower, level, refuted} if it found
-/// something, and `contradiction` if there is one.
+/// Puts `model_check` into the object if it was made, `misspecification` {lower, level, varying, refuted} if
+/// it found something, and `contradiction` if there is one.
 void add_standing(nlohmann::ordered_json& object, const Standing& standing, const Problem& problem);
 /// The check and the contradiction in words.
 std::string describe(const Standing& standing, const Problem& problem, const Console& console);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "alidade/certify/reward_class.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/run/ask_tell.hpp"
@@ -62,8 +63,8 @@ std::string interrupted_after(std::int64_t episodes) {
 
 Explored explore_into(Run& run, const Goal& goal, const Console& console, SystemChoice& system) {
     const Interruption interruption;
-    std::atomic<std::int64_t> episodes = 0;
-    PromptStop stop(interruption, [&] { say_interrupted(run, episodes, console); });
+    std::atomic<std::int64_t> episodes = 0, stored = 0;
+    PromptStop stop(interruption, [&] { say_interrupted(run, stored, console); });
     const std::string folder = run.folder().string();
     if (const auto checkpoint = run.checkpoint();
         checkpoint && checkpoint->contradiction && !goal.fit.despite)
@@ -73,26 +74,29 @@ Explored explore_into(Run& run, const Goal& goal, const Console& console, System
     RunWatch watch;
     watch.interrupted = [&] { return interruption.requested(); };
     watch.resumed = [&](std::int64_t done) {
-        episodes = done;
+        episodes = stored = done;
         console.say(fmt::format("Resuming after {} episodes.", with_commas(done)));
     };
     watch.observe = [&](const Progress& progress) {
         episodes = progress.episodes;
         line.update(progress);
     };
-    watch.stored = [&](bool all) { all ? stop.all_is_stored() : stop.not_all_is_stored(); };
+    watch.stored = [&](bool all) {
+        if (all) stored = episodes.load();
+        all ? stop.all_is_stored() : stop.not_all_is_stored();
+    };
     try {
         // Only simulated episodes can be had again at no cost: all others are kept.
         const auto before = run.result();
         const bool kept =
             system.external() || run.keeps_episodes() || (before && before->stopped == stopped_at_logs);
+        if (!kept) stop.all_can_be_repeated();
         ExploredRun explored = kept ? run.explore(system.start(run), wanted, watch)
                                     : run.explore(system.start_counting(run), wanted, watch);
         line.wipe();
         // The check may take a while: the episodes are safe by now.
-        Standing standing = standing_of(run.problem(), explored.counts, explored.contradiction, goal.fit,
-                                        task_of(run.problem(), run.options()).misspecification,
-                                        explored.knowledge.learned.get());
+        Standing standing = standing_of(task_of(run.problem(), run.options()), explored.counts,
+                                        explored.contradiction, goal.fit);
         if (standing.contradiction && standing.contradiction != explored.contradiction)
             run.note(*standing.contradiction);
         Explored result{explored.stopped,          std::move(explored.knowledge), std::move(explored.result),
@@ -129,6 +133,25 @@ void describe_method(const RunOptions& options, ordered_json& object) {
 
 }  // namespace
 
+namespace {
+
+/// So many numbers take a recursion a moment; of larger models `alidade certify --class total` is asked.
+constexpr Index most_class_numbers = 1'000'000;
+
+/// What is certified of rewards with a total of at most 1: of sets that are ours, and at the end only.
+void add_classes(ordered_json& object, const Explored& explored, const Run& store, Threads threads) {
+    const LearnedModel& learned = *explored.knowledge.learned;
+    if (explored.stopped == Stopped::interrupted || constants_of(store.options()) == "paper" ||
+        learned.shape().pairs() * learned.shape().horizon > most_class_numbers)
+        return;
+    const ClassCertificate total = certify_class(explored.knowledge, RewardClass::total(learned.shape()),
+                                                 {.contributions = 0, .threads = threads});
+    object["classes"] = {
+        {"total", {{"bound", total.bound}, {"method", total.method}, {"vacuous", total.vacuous}}}};
+}
+
+}  // namespace
+
 ordered_json to_json(const Explored& explored, const Run& store, const Goal& goal) {
     const RunOptions& options = store.options();
     const RunResult& result = explored.result;
@@ -145,6 +168,7 @@ ordered_json to_json(const Explored& explored, const Run& store, const Goal& goa
     object["horizon"] = store.problem().shape().horizon;
     if (!(options.assumed == AssumedError{})) add_assumed(object, task_of(store.problem(), options));
     object["certificate"] = to_json(explored.knowledge.certificate);
+    add_classes(object["certificate"], explored, store, goal.threads);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
     add_weights(object, *explored.knowledge.learned);
     add_standing(object, explored.standing, store.problem());
@@ -184,7 +208,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
             console.bold("System"), with_commas(*explored.broken_off), with_commas(*explored.restarts));
     text += describe(explored.knowledge.certificate, problem.shape(), console) +
             describe_assumed(task_of(problem, store.options()));
-    if (const auto off = sensitivity_of(store, explored.knowledge, {}, nullptr, {});
+    if (const auto off =
+            sensitivity_of(store, explored.knowledge, {}, nullptr, {}, explored.standing.off_by());
         off && !explored.standing.contradiction)
         text += describe_briefly(*off, problem.shape(), {});
     text += "\n";
@@ -206,7 +231,8 @@ std::string describe(const Explored& explored, const Run& store, const Console& 
 
 int exit_code(const Explored& explored, const Goal& goal) {
     if (explored.stopped == Stopped::interrupted) return explored.standing.exit_code(130);
-    return explored.standing.exit_code(explored.stopped == Stopped::budget && (goal.target || goal.enough) ? 3 : 0);
+    return explored.standing.exit_code(
+        explored.stopped == Stopped::budget && (goal.target || goal.enough) ? 3 : 0);
 }
 
 }  // namespace alidade::app

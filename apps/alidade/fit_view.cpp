@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
-#include "alidade/certify/suspect_rows.hpp"
 #include "alidade/error.hpp"
 #include "alidade/formats/problem_folder.hpp"
 #include "alidade/spec/printable_text.hpp"
@@ -19,6 +21,11 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t suspects_shown = 5;
+/// Of rows that are listed, what may be right in expectation.
+constexpr double right_share = 0.05;
+/// For which rows are listed where nothing was assumed: for all that are true at once
+/// [docs/algorithms/model-check.md, Lemma 3].
+constexpr std::array usual_errors{0.3, 0.2, 0.1, 0.05, 0.02, 0.01};
 
 /// "0.8" or "30": one digit of a percentage, since the rest would pretend to be known.
 std::string one_digit_of_percent(double share) {
@@ -57,6 +64,28 @@ std::string in_words(const Misfit& misfit, const Problem& problem) {
                        with_commas(misfit.visits), misfit.expected);
 }
 
+std::string describe_suspects(const CheckedFit& checked, const Problem& problem) {
+    const auto first =
+        std::ranges::find_if(checked.suspects, [](const SuspectRows& list) { return !list.rows.empty(); });
+    if (first == checked.suspects.end()) return {};
+    const SuspectRows& last = checked.suspects.back();
+    const auto rows_are = [](const SuspectRows& list) {
+        return list.rows.size() == 1 ? std::string("1 row is")
+                                     : fmt::format("{} rows are", with_commas(std::ssize(list.rows)));
+    };
+    std::string text = fmt::format(
+        "  {} off if no law is off by more than {:.4g} % (of those listed {:.4g} % at most are\n"
+        "  right, on average):\n",
+        rows_are(*first), 100 * first->misspecification, 100 * right_share);
+    for (std::size_t i = 0; i < std::min(suspects_shown, first->rows.size()); ++i)
+        text += fmt::format("    {}\n", in_words(first->rows[i], problem));
+    if (first->rows.size() > suspects_shown) text += "    ... (all of them with --json)\n";
+    if (last.rows.size() > first->rows.size())
+        text += fmt::format("  {} off if no law is off by more than {:.4g} % (all of them with --json).\n",
+                            rows_are(last), 100 * last.misspecification);
+    return text;
+}
+
 std::string describe_where(const CheckedFit& checked, const Problem& problem) {
     std::string text;
     if (checked.bound && checked.bound->lower > 0)
@@ -66,27 +95,18 @@ std::string describe_where(const CheckedFit& checked, const Problem& problem) {
             "  that it is off by no more.\n",
             lower_percent(checked.bound->lower), 1 - checked.bound->level);
     if (checked.fit.worst) text += fmt::format("  Worst: {}.\n", in_words(*checked.fit.worst, problem));
-    if (checked.suspects.size() > 1) {
-        // The share of right rows among them is bounded only for sets that survive the wrong ones: with none
-        // allowed for, wrong rows move the weights, and right rows then look wrong [misspecification §5.3].
-        text += fmt::format("  {} rows are suspect{}:\n", with_commas(std::ssize(checked.suspects)),
-                            checked.assumed > 0 ? "" : " (pointers, no test: wrong rows move the weights)");
-        for (std::size_t i = 0; i < std::min(suspects_shown, checked.suspects.size()); ++i)
-            text += fmt::format("    {}\n", in_words(checked.suspects[i], problem));
-        if (checked.suspects.size() > suspects_shown) text += "    ... (all of them with --json)\n";
-    }
-    return text;
+    return text + describe_suspects(checked, problem);
 }
 
-/// Rows that are off, in sets that are known; none where the sets have no member.
-std::vector<Misfit> suspects_in(const Counts& counts, const LearnedModel* learned) {
-    if (learned == nullptr || learned->mixture() == nullptr || learned->shape().learned_steps() == 0)
-        return {};
-    try {
-        return suspect_rows(counts, *learned->mixture());
-    } catch (const ModelContradiction&) {
-        return {};
-    }
+/// Lists of rows that are off, for what was assumed; where nothing was, for what is not refuted of the usual.
+std::vector<SuspectRows> suspects_in(const Task& task, const Counts& counts, double lower) {
+    if (counts.shape().learned_steps() == 0) return {};
+    std::vector<double> zetas;
+    if (task.misspecification > 0)
+        zetas.push_back(task.misspecification);
+    else
+        std::ranges::copy_if(usual_errors, std::back_inserter(zetas), [&](double z) { return z > lower; });
+    return suspect_rows(task, counts, zetas, right_share);
 }
 
 }  // namespace
@@ -109,21 +129,21 @@ std::vector<BaseKernel> read_suspects(const std::vector<std::string>& files) {
     return kernels;
 }
 
-std::optional<CheckedFit> fit_of(const Problem& problem, const Counts& counts, double level, double assumed,
-                                 const std::vector<BaseKernel>& suspects, const LearnedModel* learned) {
+std::optional<CheckedFit> fit_of(const Task& task, const Counts& counts, double level,
+                                 const std::vector<BaseKernel>& suspects) {
     // Of linear MDPs it is the regressions that find a contradiction.
-    if (level == 0 || problem.is_linear() || problem.features().kind() != FeatureKind::base_models)
+    if (level == 0 || task.linear != nullptr || task.features->kind() != FeatureKind::base_models)
         return std::nullopt;
-    const FeatureMap& features = problem.features();
+    const FeatureMap& features = *task.features;
     CheckedFit checked{
         explaining({"the command line", "a suspected kernel must fit the problem",
                     "--suspect KERNEL.npz with a row for each state and action"},
-                   [&] { return check_model(features, counts, problem.homogeneous(), level, suspects); }),
-        assumed, std::nullopt};
+                   [&] { return check_model(features, counts, task.homogeneous, level, suspects); }),
+        task.misspecification, std::nullopt};
     // Where nothing is found there is nothing to bound: the bound asks for more than the check.
     if (!checked.fit.contradicted) return checked;
-    checked.bound = misspecification_lower(features, counts, problem.homogeneous(), level);
-    checked.suspects = suspects_in(counts, learned);
+    checked.bound = misspecification_lower(features, counts, task.homogeneous, level);
+    checked.suspects = suspects_in(task, counts, checked.bound->lower);
     return checked;
 }
 
@@ -145,7 +165,13 @@ ordered_json to_json(const CheckedFit& checked, const Problem& problem) {
     if (fit.worst) object["worst"] = object_of(*fit.worst, problem);
     if (!fit.contradicted) return object;
     object["suspects"] = ordered_json::array();
-    for (const Misfit& misfit : checked.suspects) object["suspects"].push_back(object_of(misfit, problem));
+    std::set<std::tuple<std::optional<Step>, State, Action>> known;
+    for (const SuspectRows& list : checked.suspects)
+        for (const Misfit& misfit : list.rows)
+            if (known.emplace(misfit.step, misfit.state, misfit.action).second) {
+                object["suspects"].push_back(object_of(misfit, problem));
+                object["suspects"].back()["within"] = list.misspecification;
+            }
     return object;
 }
 

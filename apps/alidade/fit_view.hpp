@@ -7,7 +7,8 @@
 
 #include "alidade/certify/misspecification_bound.hpp"
 #include "alidade/certify/model_fit.hpp"
-#include "alidade/confidence/learned_model.hpp"
+#include "alidade/certify/suspect_rows.hpp"
+#include "alidade/model/task.hpp"
 #include "alidade/problem/problem.hpp"
 #include "console.hpp"
 
@@ -27,21 +28,23 @@ struct CheckedFit {
     ModelFit fit;
     double assumed = 0;                          ///< zeta: how far the truth may be off the mixture
     std::optional<MisspecificationBound> bound;  ///< how far it is at least; where something was found
-    std::vector<Misfit> suspects = {};  ///< rows that are off; where something was found and sets are known
+    /// Rows that are off, where something was found: the list for what was assumed; where nothing was, lists
+    /// for some misspecifications, the largest first.
+    std::vector<SuspectRows> suspects = {};
 
     /// Whether the data contradict what was assumed: the mixture, or that it is no farther off than zeta.
     bool contradicted() const { return assumed > 0 ? bound && bound->lower > assumed : fit.contradicted; }
 };
 
-/// Whether the data contradict the mixture, or one that is off by zeta = `assumed`. None where it cannot be
-/// asked: at level 0, and for signed features, which have no likelihood to maximise over convex weights.
-/// `learned`: in whose sets rows that are off are looked for; may be null.
-std::optional<CheckedFit> fit_of(const Problem& problem, const Counts& counts, double level, double assumed,
-                                 const std::vector<BaseKernel>& suspects, const LearnedModel* learned);
+/// Whether the data contradict the mixture, or one that is off by what the task assumes. None where it cannot
+/// be asked: at level 0, and for signed features, which have no likelihood to maximise over convex weights.
+std::optional<CheckedFit> fit_of(const Task& task, const Counts& counts, double level,
+                                 const std::vector<BaseKernel>& suspects);
 
 /// {log_evidence, threshold, level, contradicted, kt, unseen, best [{alternative, parameter, step,
 /// log_evidence}], worst {step, state, action, log_evidence, visits, successor, seen, expected, state_name,
-/// action_name}, suspects [like worst]}; `step` is null where the steps are pooled.
+/// action_name}, suspects [like worst, and `within`: the largest misspecification for which it is listed]};
+/// `step` is null where the steps are pooled.
 nlohmann::ordered_json to_json(const CheckedFit& fit, const Problem& problem);
 /// The same in words.
 std::string describe(const CheckedFit& fit, const Problem& problem, const Console& console);

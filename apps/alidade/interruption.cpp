@@ -71,6 +71,11 @@ void PromptStop::not_all_is_stored() {
     stored_ = false;
 }
 
+void PromptStop::all_can_be_repeated() {
+    const std::lock_guard lock(mutex_);
+    repeatable_ = true;
+}
+
 // The lock is held from the decision to the end: what would begin something new waits for it.
 void PromptStop::watch(const std::stop_token& over) {
     constexpr std::chrono::milliseconds glance{50};
@@ -81,7 +86,8 @@ void PromptStop::watch(const std::stop_token& over) {
         if (over.stop_requested()) return;
         if (!interruption_.requested()) continue;
         waited += glance;
-        if (waited < patience || !stored_) continue;
+        const bool may_end = stored_ ? waited >= patience : repeatable_ && waited >= longest;
+        if (!may_end) continue;
         farewell_();
         std::_Exit(130);
     }

@@ -28,6 +28,8 @@ class PromptStop {
 public:
     /// From the signal on; a computation that ends within this time is waited for.
     static constexpr std::chrono::milliseconds patience{500};
+    /// What can be had again at no cost is waited for no longer than this.
+    static constexpr std::chrono::milliseconds longest{850};
 
     /// `farewell` is called once, on another thread, before the program ends with code 130.
     PromptStop(const Interruption& interruption, std::function<void()> farewell);
@@ -39,6 +41,9 @@ public:
     void all_is_stored();
     /// Something is being made or written that must not be lost.
     void not_all_is_stored();
+    /// What is not stored can be had again at no cost, as simulated episodes can: the program may end without
+    /// it.
+    void all_can_be_repeated();
 
 private:
     void watch(const std::stop_token& over);
@@ -47,7 +52,7 @@ private:
     std::function<void()> farewell_;
     std::mutex mutex_;
     std::condition_variable_any woken_;
-    bool stored_ = true;
+    bool stored_ = true, repeatable_ = false;
     std::jthread watcher_;  // last: it sees the others
 };
 

@@ -267,7 +267,7 @@ std::string text_of(const Learned& all, const Console& console) {
             fmt::format("  The run had all of {} already: nothing is counted twice.\n\n", printable(file));
     text += describe(knowledge.certificate, problem.shape(), console) +
             describe_assumed(task_of(problem, store.options()));
-    if (const auto off = sensitivity_of(store, knowledge, {}, nullptr, {});
+    if (const auto off = sensitivity_of(store, knowledge, {}, nullptr, {}, all.standing.off_by());
         off && !all.standing.contradiction)
         text += describe_briefly(*off, problem.shape(), {});
     text += "\n";
@@ -299,9 +299,8 @@ int learn(const LearnArguments& given, const Console& console) {
     Learned learned{told ? tell_logs(given, problem, console) : learn_from(given, problem, delta)};
     Run& run = learned.learned.run;
     const auto checkpoint = run.checkpoint();
-    learned.standing = standing_of(problem, checkpoint->counts, checkpoint->contradiction, given.fit,
-                                   task_of(problem, run.options()).misspecification,
-                                   learned.learned.knowledge.learned.get());
+    learned.standing = standing_of(task_of(problem, run.options()), checkpoint->counts,
+                                   checkpoint->contradiction, given.fit);
     if (learned.standing.contradiction) run.note(*learned.standing.contradiction);
     learned.transitions = checkpoint->counts.transitions();
     learned.learned.result.timings.total = seconds_since(begin);

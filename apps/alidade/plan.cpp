@@ -118,7 +118,7 @@ int plan_one(const PlanArguments& given, const ChosenReward& reward, PlannerChoi
     const bool wanted = asked.wanted() || asked.tolerance;
     const std::optional<SensitivityAnswer> off =
         wanted || (!console.json() && !standing.contradiction)
-            ? sensitivity_of(run, knowledge, asked, &question, threads)
+            ? sensitivity_of(run, knowledge, asked, &question, threads, standing.off_by())
             : std::nullopt;
     if (console.json()) {
         ordered_json object = plan_json(*planned, certificate, given, reward, shape);
@@ -230,7 +230,7 @@ int plan(const PlanArguments& given, const Console& console) {
     require_sensitivity(given.sensitivity);
     const AssumedError assumed = assumed_of(given.off);
     const Knowledge knowledge = load_run(store, threads, assumed).knowledge;
-    const Standing standing = standing_of(store, given.fit, knowledge.learned.get(), assumed);
+    const Standing standing = standing_of(store, given.fit, assumed);
     insist(standing, console);
     PlannerChoice planner(given.planner, knowledge.learned, threads);
     const PlanBasis basis{store.problem(), knowledge, standing, threads, store, names};

@@ -86,7 +86,7 @@ void require_sensitivity(const SensitivityFlags& flags) {
 
 std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge& knowledge,
                                                 const SensitivityFlags& flags, const RewardQuestion* question,
-                                                Threads threads) {
+                                                Threads threads, double lower) {
     const Task task = task_of(run.problem(), run.options());
     const bool asked = flags.wanted() || flags.tolerance;
     if (!Sensitivity::applies(task, *knowledge.learned)) return std::nullopt;
@@ -101,6 +101,7 @@ std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge&
                                    .threads = threads,
                                    .reward_free = question == nullptr || flags.wanted()});
     SensitivityAnswer answer{sensitivity.curve(zetas_of(flags), question), {}, {}, question != nullptr};
+    for (SensitivityPoint& point : answer.points) point.refuted = point.refuted || point.zeta < lower;
     answer.tolerance = flags.tolerance ? flags.tolerance : run.problem().target().epsilon;
     if (answer.tolerance) answer.breakdown = sensitivity.breakdown(*answer.tolerance, question);
     return answer;

@@ -36,10 +36,11 @@ struct SensitivityAnswer {
 };
 
 /// `flags.wanted()`: the curve; else the two points that every answer has. None where there is no curve:
-/// without base models, or, unless it was asked for, where it would take long.
+/// without base models, or, unless it was asked for, where it would take long. Points below `lower`, what the
+/// check of the model has proved the truth to be off, are refuted.
 std::optional<SensitivityAnswer> sensitivity_of(const Run& run, const Knowledge& knowledge,
                                                 const SensitivityFlags& flags, const RewardQuestion* question,
-                                                Threads threads);
+                                                Threads threads, double lower = 0);
 
 /// {tolerance, breakdown, points [{zeta, refuted, value_lower, value_upper, loss_bound, reward_free}]}.
 nlohmann::ordered_json to_json(const SensitivityAnswer& answer, const Shape& shape, const RewardScale& scale);

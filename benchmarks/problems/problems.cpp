@@ -148,7 +148,7 @@ void planning() {
     double least[3] = {1e9, 1e9, 1e9};
     for (int repeat = 0; repeat < 15; ++repeat)
         for (std::size_t way = 0; way < 3; ++way) {
-            pass.take_witnesses(witness);
+            pass.take_witnesses(0, witness);
             const auto begin = std::chrono::steady_clock::now();
             for (int h = 0; h < 19; ++h)
                 pass.run(

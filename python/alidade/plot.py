@@ -266,7 +266,7 @@ def front(atlas: Atlas, *, pair: tuple[str, str] | None = None, axes: Axes | Non
 
 def weight_map(atlas: Atlas, *, axes: Axes | None = None) -> Axes:
     """Which plan is for which weights, and what it may lose: over the weight of the first of two objectives, or over
-    the triangle of three. Of more than three there is no such picture."""
+    the triangle of three. Plans are numbered as in ``Atlas.policies``, from 0. Of more than three there is no such picture."""
     count = len(atlas.objectives)
     if count > 3:
         raise ValueError(f"the atlas is of {count} objectives; a map of the weights is of 2 or 3")
@@ -304,10 +304,10 @@ def _triangle_map(atlas: Atlas, axes: Axes) -> Axes:
             own = [places[cell.corners] for cell in atlas.cells if cell.policy == number]
             area = [abs(float(np.linalg.det(each[1:] - each[0]))) for each in own]
             middle = np.average([each.mean(axis=0) for each in own], axis=0, weights=area)
-            axes.annotate(str(number), middle, ha="center", va="center", fontsize="small")
+            axes.annotate(str(number), (middle[0], middle[1]), ha="center", va="center", fontsize="small")
     for name, place, side in zip([each.name for each in atlas.objectives], places[:3], ("top", "top", "bottom")):
-        axes.annotate(name, place, xytext=(0, -4 if side == "top" else 4), textcoords="offset points", ha="center", va=side)
-    axes.set_title(f"plan for each weighting; deeper: may lose more, {atlas.loss_bound:.3g} at most", fontsize="medium")
+        axes.annotate(name, (place[0], place[1]), xytext=(0, -4 if side == "top" else 4), textcoords="offset points", ha="center", va=side)
+    axes.set_title(f"plan for each weighting; deeper: may lose more, {atlas.loss_bound:.3g} at most", fontsize="medium", y=-0.1)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.margins(0.12)

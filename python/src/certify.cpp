@@ -7,17 +7,12 @@
 
 #include "alidade/certify/knowledge.hpp"
 #include "alidade/certify/linear_plan.hpp"
-#include "alidade/certify/misspecification_bound.hpp"
-#include "alidade/certify/model_fit.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/certify/robust_plan.hpp"
-#include "alidade/certify/suspect_rows.hpp"
-#include "alidade/explore/run_contradiction.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "calling_thread.hpp"
 #include "decisions.hpp"
-#include "kernels.hpp"
 #include "problem.hpp"
 
 namespace alidade::python {
@@ -141,6 +136,13 @@ void bind_knowledge(nb::module_& m) {
              nb::sig("def certify(self, reward: typing.Any, policy: typing.Any, threads: int = 0) -> "
                      "RewardCertificate"),
              "Certifies any policy, wherever it comes from, for a reward.")
+        .def("certify_class", in_python("alidade._core", "certify_class"),
+             nb::sig("def certify_class(self, rewards: typing.Any, threads: int = 0) -> ClassCertificate"),
+             "Certifies a class of rewards: 'total', or a RewardClass.")
+        .def("certify_near", in_python("alidade._core", "certify_near"),
+             nb::sig("def certify_near(self, reward: typing.Any, policy: typing.Any, eta: typing.Any, "
+                     "threads: int = 0) -> NearCertificate"),
+             "Certifies a policy for every reward within ``eta`` of one, a number or an array.")
         .def("_repr_html_", in_python("alidade._display", "knowledge_html"),
              nb::sig("def _repr_html_(self) -> str"))
         .def("__repr__", [](const Knowledge& knowledge) {
@@ -214,107 +216,12 @@ void bind_robust(nb::module_& m) {
         "Bounds of true values at every (step, state), each (H+1, S).");
 }
 
-void bind_fit(nb::module_& m) {
-    nb::class_<Misfit>(m, "Misfit", "A pair whose transitions speak against the mixture.")
-        .def_ro("step", &Misfit::step)
-        .def_ro("state", &Misfit::state)
-        .def_ro("action", &Misfit::action)
-        .def_ro("log_evidence", &Misfit::log_evidence)
-        .def_ro("visits", &Misfit::visits)
-        .def_ro("successor", &Misfit::successor)
-        .def_ro("seen", &Misfit::seen)
-        .def_ro("expected", &Misfit::expected);
-    nb::class_<Evidence>(m, "Evidence", "What an alternative to the mixtures makes of the data.")
-        .def_ro("alternative", &Evidence::alternative)
-        .def_ro("parameter", &Evidence::parameter)
-        .def_ro("step", &Evidence::step)
-        .def_ro("log_evidence", &Evidence::log_evidence)
-        .def("__repr__", [](const Evidence& one) {
-            return fmt::format("<{} {:g}{}: {:.3g} nats>", one.alternative, one.parameter,
-                               one.step ? fmt::format(", step {}", *one.step) : "", one.log_evidence);
-        });
-    nb::class_<MisspecificationBound>(m, "MisspecificationBound",
-                                      "That the truth is off every mixture, and by how much at least.")
-        .def_ro("lower", &MisspecificationBound::lower, "In total variation.")
-        .def_ro("level", &MisspecificationBound::level, "Probability that this is wrong.")
-        .def_ro("step", &MisspecificationBound::step)
-        .def("__repr__", [](const MisspecificationBound& bound) {
-            return fmt::format("<off by at least {:.4g} (probability {})>", bound.lower, 1 - bound.level);
-        });
-    nb::class_<ModelFit>(m, "ModelFit",
-                         "Whether the data contradict that every law is a mixture of the base models.")
-        .def_ro("level", &ModelFit::level)
-        .def_ro("log_evidence", &ModelFit::log_evidence)
-        .def_ro("threshold", &ModelFit::threshold)
-        .def_ro("contradicted", &ModelFit::contradicted)
-        .def_ro("best", &ModelFit::best, "The alternatives that explain most, the strongest first.")
-        .def_ro("worst", &ModelFit::worst)
-        .def_ro("unseen", &ModelFit::unseen,
-                "Errors below about this cannot be expected to be seen: a scale, not a bound.")
-        .def_ro("kt", &ModelFit::kt, "The evidence of a predictor that lets every row be anything.")
-        .def_ro("sets", &ModelFit::sets, "That of each confidence set.")
-        .def("__repr__", [](const ModelFit& fit) {
-            return fmt::format("<model fit: {} (log evidence {:.3g}, threshold {:.3g})>",
-                               fit.contradicted ? "contradicted" : "not contradicted", fit.log_evidence,
-                               fit.threshold);
-        });
-    m.def(
-        "check_model",
-        [](const std::shared_ptr<const Problem>& problem, const Counts& counts, double level,
-           nb::handle suspects) {
-            std::vector<BaseKernel> kernels;
-            if (!suspects.is_none())
-                for (const KernelRows& rows :
-                     kernels_of(suspects, nb::none(), nb::int_(problem->shape().states), false))
-                    kernels.push_back(rows.kernel());
-            return patiently([=] {
-                return check_model(problem->features(), counts, problem->homogeneous(), level, kernels);
-            });
-        },
-        "problem"_a, "counts"_a, "level"_a = 0.01, "suspects"_a = nb::none(),
-        nb::sig("def check_model(problem: Problem, counts: Counts, level: float = 0.01, suspects: "
-                "collections.abc.Iterable[typing.Any] | None = None) -> ModelFit"),
-        "Whether counts contradict the problem's mixture, at a level. suspects: kernels that may be mixed "
-        "into "
-        "the truth, for all one knows before the data are seen.");
-    m.def(
-        "misspecification_lower",
-        [](const std::shared_ptr<const Problem>& problem, const Counts& counts, double level) {
-            return patiently([=] {
-                return misspecification_lower(problem->features(), counts, problem->homogeneous(), level);
-            });
-        },
-        "problem"_a, "counts"_a, "level"_a = 0.01,
-        "How far, in total variation, the truth is off every mixture at least. No data say how far at most.");
-    m.def(
-        "suspect_rows",
-        [](const Knowledge& knowledge, const Counts& counts, double share) {
-            return patiently(
-                [=] { return suspect_rows(counts, knowledge.mixture("a list of suspect rows"), share); });
-        },
-        "knowledge"_a, "counts"_a, "share"_a = 0.05,
-        "States and actions whose transitions no weights of the learned sets explain, the worst first; a "
-        "share "
-        "of them at most is right, in expectation.");
-    nb::class_<RunContradiction>(m, "Contradiction", "That the data of a run contradict its model.")
-        .def_prop_ro("kind", [](const RunContradiction& found) { return to_string(found.kind); })
-        .def_ro("what", &RunContradiction::what)
-        .def_ro("episodes", &RunContradiction::episodes)
-        .def_ro("step", &RunContradiction::step)
-        .def_ro("state", &RunContradiction::state)
-        .def_ro("action", &RunContradiction::action)
-        .def_ro("successor", &RunContradiction::successor)
-        .def("__repr__",
-             [](const RunContradiction& found) { return fmt::format("<contradiction: {}>", found.what); });
-}
-
 }  // namespace
 
 void bind_certify(nb::module_& m) {
     bind_certificates(m);
     bind_knowledge(m);
     bind_robust(m);
-    bind_fit(m);
 }
 
 }  // namespace alidade::python

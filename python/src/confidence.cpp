@@ -72,6 +72,14 @@ void bind_set(nb::module_& m) {
             },
             "direction"_a, nb::sig("def range(self, direction: numpy.typing.ArrayLike) -> Interval"),
             "Bounds of weights . direction over all members.")
+        .def_prop_ro(
+            "vertices",
+            [](const ConfidenceSet& set) -> nb::object {
+                if (set.vertices() == nullptr) return nb::none();
+                return nb::object(own_rows(Matrix(set.vertices()->vertices().transpose())));
+            },
+            nb::sig("def vertices(self) -> numpy.typing.NDArray[numpy.float64] | None"),
+            "(vertices, d): the members are in their hull, of a set by bets; None of other sets.")
         .def(
             "intervals",
             [](const ConfidenceSet& set) {

@@ -322,13 +322,19 @@ void bind_counts(nb::module_& m) {
         "any estimator needs of the data.")
         .def(
             "__init__",
-            [](Counts* self, std::shared_ptr<const SuccessorMap> successors, Index horizon) {
-                new (self) Counts(std::move(successors), horizon);
+            [](Counts* self, std::shared_ptr<const SuccessorMap> successors, Index horizon, bool elsewhere) {
+                new (self) Counts(std::move(successors), horizon,
+                                  elsewhere ? Elsewhere::counted : Elsewhere::refused);
             },
-            "successors"_a, "horizon"_a)
+            "successors"_a, "horizon"_a, "elsewhere"_a = false,
+            "elsewhere: whether a transition to where no base model leads is counted, as data of a truth "
+            "that "
+            "may be off its mixture; it is an ImpossibleTransition otherwise.")
         .def_prop_ro("shape", &Counts::shape)
         .def_prop_ro("episodes", &Counts::episodes)
         .def_prop_ro("transitions", &Counts::transitions)
+        .def_prop_ro("any_elsewhere", &Counts::any_elsewhere,
+                     "Whether a transition led where no base model leads.")
         .def(
             "add",
             [](Counts& counts, nb::handle episodes) {

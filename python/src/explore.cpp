@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "alidade/certify/sensitivity.hpp"
 #include "alidade/error.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/explore/exploration.hpp"
@@ -30,6 +31,8 @@ struct ExploredProblem {
     std::uint64_t seed = 0;
     int threads = 0;
     std::shared_ptr<CallingThread> last;  // the last call, which may be at it although it was interrupted
+    Task task = {};                       // what is assumed of the truth
+    double delta = 0.1;
 
     void settle() const {
         if (last && !last->is_over()) last->wait_until_over();
@@ -92,7 +95,7 @@ nb::object ask(const ExploredProblem& self, std::int64_t episodes, std::optional
 Counts batch_of(const ExploredProblem& self, nb::handle seen) {
     self.settle();
     if (nb::isinstance<Counts>(seen)) return nb::cast<const Counts&>(seen);
-    Counts counts(self.problem->shared_successors(), self.problem->shape().horizon);
+    Counts counts(self.problem->shared_successors(), self.problem->shape().horizon, self.task.elsewhere());
     for (const LoggedEpisode& episode : episodes_of(seen))
         counts.add(episode.states, episode.actions, episode.times);
     return counts;
@@ -115,18 +118,25 @@ void bind_exploration(nb::module_& m) {
             "__init__",
             [](ExploredProblem* self, nb::handle problem, const std::string& algorithm,
                const std::string& confidence, double delta, std::uint64_t seed, const std::string& replan,
-               int threads) {
+               int threads, std::optional<double> misspecification, const std::optional<std::string>& reach) {
                 SharedProblem parts = problem_of(problem);
                 const ExplorerOptions options{
                     algorithm, confidence, delta, seed, parse_schedule(replan), threads_of(threads)};
-                auto exploration = std::make_shared<Exploration>(task_of(*parts), options);
-                new (self) ExploredProblem{std::move(parts), std::move(exploration), seed, threads, nullptr};
+                Task task = assuming(task_of(*parts), assumed_of(misspecification, reach));
+                auto exploration = std::make_shared<Exploration>(task, options);
+                new (self) ExploredProblem{
+                    std::move(parts), std::move(exploration), seed, threads, nullptr, std::move(task), delta};
             },
             "problem"_a, nb::kw_only(), "algorithm"_a = "", "confidence"_a = "", "delta"_a = 0.1,
-            "seed"_a = 0, "replan"_a = "growth=0.1", "threads"_a = 0,
+            "seed"_a = 0, "replan"_a = "growth=0.1", "threads"_a = 0, "misspecification"_a = nb::none(),
+            "reach"_a = nb::none(),
             nb::sig("def __init__(self, problem: Problem | str, *, algorithm: str = '', confidence: str = "
                     "'', delta: "
-                    "float = 0.1, seed: int = 0, replan: str = 'growth=0.1', threads: int = 0) -> None"),
+                    "float = 0.1, seed: int = 0, replan: str = 'growth=0.1', threads: int = 0, "
+                    "misspecification: float | None = None, reach: str | None = None) -> None"),
+            "misspecification, reach: how far a true law may be off its mixture, and where it may lead, "
+            "where "
+            "not as the problem says; to be chosen before the data are seen.\n\n"
             ">>> import alidade\n"
             ">>> exploration = alidade.Exploration('builtin:riverswim?length=4&horizon=6', seed=1)\n"
             ">>> exploration.run(episodes=20_000)\n"
@@ -190,6 +200,20 @@ void bind_exploration(nb::module_& m) {
                 return self.exploration->counts();
             },
             "All transitions counted; a copy.")
+        .def(
+            "sensitivity",
+            [](ExploredProblem& self, bool reward_free, int threads) {
+                self.settle();
+                const auto exploration = self.exploration;
+                const SensitivityOptions options{self.delta, threads_of(threads), reward_free};
+                return patiently([=, task = self.task] {
+                    return Sensitivity(task, exploration->counts(),
+                                       exploration->best().mixture("a curve over misspecifications"),
+                                       options);
+                });
+            },
+            "reward_free"_a = true, "threads"_a = 0,
+            "What is certain if the truth is farther off the mixture than was assumed.")
         .def_prop_ro("contradiction",
                      [](const ExploredProblem& self) {
                          self.settle();
@@ -255,13 +279,17 @@ void bind_explore(nb::module_& m) {
     bind_exploration(m);
     m.def(
         "learn",
-        [](nb::handle problem, const Counts& counts, double delta) {
+        [](nb::handle problem, const Counts& counts, double delta, std::optional<double> misspecification,
+           const std::optional<std::string>& reach) {
             const SharedProblem parts = problem_of(problem);
-            return patiently([=] { return learn(task_of(*parts), counts, delta); });
+            const Task task = assuming(task_of(*parts), assumed_of(misspecification, reach));
+            return patiently([=] { return learn(task, counts, delta); });
         },
-        "problem"_a, "counts"_a, "delta"_a = 0.1,
-        nb::sig("def learn(problem: Problem | str, counts: Counts, delta: float = 0.1) -> Knowledge"),
-        "What counts teach, whoever collected them and however.");
+        "problem"_a, "counts"_a, "delta"_a = 0.1, "misspecification"_a = nb::none(), "reach"_a = nb::none(),
+        nb::sig("def learn(problem: Problem | str, counts: Counts, delta: float = 0.1, misspecification: "
+                "float | None = None, reach: str | None = None) -> Knowledge"),
+        "What counts teach, whoever collected them and however. misspecification, reach: how far a true law "
+        "may be off its mixture, and where it may lead, where not as the problem says.");
     m.def(
         "algorithms",
         [] {

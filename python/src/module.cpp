@@ -16,6 +16,8 @@ NB_MODULE(_core, m) {
     bind_plan(m);
     bind_confidence(m);
     bind_certify(m);
+    bind_model_fit(m);
+    bind_reward_class(m);
     bind_explore(m);
     bind_audit(m);
     bind_theory(m);

@@ -39,6 +39,12 @@ SharedProblem problem_of(nb::handle object, std::string& source) {
     return std::make_shared<const Problem>(load_problem(address));
 }
 
+AssumedError assumed_of(std::optional<double> misspecification, const std::optional<std::string>& reach) {
+    AssumedError assumed{misspecification, {}};
+    if (reach) assumed.reach = parse_reach(*reach);
+    return assumed;
+}
+
 Threads threads_of(int threads) {
     expects(threads >= 0, "threads is {}; must not be negative (0: all cores)", threads);
     return threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -118,8 +124,8 @@ void add_rewards(ProblemDescription& parts, nb::handle rewards, const Shape& sha
 }
 
 Problem make_problem(nb::handle base_models, Index horizon, nb::handle start, bool homogeneous,
-                     double misspecification, nb::handle truth, nb::handle linear, nb::handle names,
-                     const std::string& layout, bool normalise, const std::string& name,
+                     double misspecification, const std::string& reach, nb::handle truth, nb::handle linear,
+                     nb::handle names, const std::string& layout, bool normalise, const std::string& name,
                      nb::handle state_names, nb::handle action_names, nb::handle rewards,
                      const ProblemTarget& target) {
     ProblemDescription parts;
@@ -132,6 +138,7 @@ Problem make_problem(nb::handle base_models, Index horizon, nb::handle start, bo
     parts.start = start_of(start);
     parts.homogeneous = homogeneous;
     parts.misspecification = misspecification;
+    parts.reach = parse_reach(reach);
     if (!truth.is_none()) {
         if (parts.linear)
             for (const nb::handle measure : truth) parts.measures.push_back(matrix_of(measure, "truth"));
@@ -155,7 +162,8 @@ constexpr const char* init_doc =
     "PairFeatures of a linear MDP. start: a state, {state: probability}, or an array. homogeneous: one set "
     "of "
     "weights for all steps. misspecification: how far, in total variation, a true law may be from the "
-    "mixture's. "
+    "mixture's. reach: where a truth that is off may lead, 'anywhere' or 'support', where some base model "
+    "does. "
     "truth: the weights to simulate, (H, d), or (d,) for all steps. rewards: {name: array}.\n\n"
     ">>> import alidade, numpy as np\n"
     ">>> calm = np.array([[[1, 0], [0.1, 0.9]], [[0, 1], [0.9, 0.1]]])\n"
@@ -181,22 +189,26 @@ void bind_problem_class(nb::module_& m) {
         .def(
             "__init__",
             [](Problem* self, nb::handle base_models, Index horizon, nb::handle start, bool homogeneous,
-               double misspecification, nb::handle truth, nb::handle linear, nb::handle names,
-               const std::string& layout, bool normalise, const std::string& name, nb::handle state_names,
-               nb::handle action_names, nb::handle rewards, std::optional<double> epsilon,
-               std::optional<double> delta, std::optional<std::int64_t> episodes) {
-                new (self) Problem(make_problem(base_models, horizon, start, homogeneous, misspecification,
-                                                truth, linear, names, layout, normalise, name, state_names,
-                                                action_names, rewards, {epsilon, delta, episodes}));
+               double misspecification, const std::string& reach, nb::handle truth, nb::handle linear,
+               nb::handle names, const std::string& layout, bool normalise, const std::string& name,
+               nb::handle state_names, nb::handle action_names, nb::handle rewards,
+               std::optional<double> epsilon, std::optional<double> delta,
+               std::optional<std::int64_t> episodes) {
+                new (self) Problem(make_problem(
+                    base_models, horizon, start, homogeneous, misspecification, reach, truth, linear, names,
+                    layout, normalise, name, state_names, action_names, rewards, {epsilon, delta, episodes}));
             },
             "base_models"_a = nb::none(), nb::kw_only(), "horizon"_a, "start"_a = 0, "homogeneous"_a = false,
-            "misspecification"_a = 0.0, "truth"_a = nb::none(), "linear"_a = nb::none(),
-            "names"_a = nb::none(), "layout"_a = "sas", "normalise"_a = false, "name"_a = "",
-            "state_names"_a = nb::none(), "action_names"_a = nb::none(), "rewards"_a = nb::none(),
-            "epsilon"_a = nb::none(), "delta"_a = nb::none(), "episodes"_a = nb::none(),
+            "misspecification"_a = 0.0, "reach"_a = "anywhere", "truth"_a = nb::none(),
+            "linear"_a = nb::none(), "names"_a = nb::none(), "layout"_a = "sas", "normalise"_a = false,
+            "name"_a = "", "state_names"_a = nb::none(), "action_names"_a = nb::none(),
+            "rewards"_a = nb::none(), "epsilon"_a = nb::none(), "delta"_a = nb::none(),
+            "episodes"_a = nb::none(),
             nb::sig(
                 "def __init__(self, base_models: typing.Any = None, *, horizon: int, start: typing.Any = 0, "
-                "homogeneous: bool = False, misspecification: float = 0.0, truth: typing.Any = None, linear: "
+                "homogeneous: bool = False, misspecification: float = 0.0, reach: str = 'anywhere', truth: "
+                "typing.Any = None, "
+                "linear: "
                 "PairFeatures | None = None, names: collections.abc.Iterable[str] | None = None, layout: str "
                 "= 'sas', normalise: bool = False, name: str = '', state_names: "
                 "collections.abc.Iterable[str] | None = None, action_names: collections.abc.Iterable[str] | "
@@ -212,6 +224,9 @@ void bind_problem_class(nb::module_& m) {
         .def_prop_ro("start", &Problem::start)
         .def_prop_ro("homogeneous", &Problem::homogeneous)
         .def_prop_ro("misspecification", &Problem::misspecification)
+        .def_prop_ro(
+            "reach", [](const Problem& problem) { return to_string(problem.reach()); },
+            "Where a truth that is off may lead: 'anywhere' or 'support'.")
         .def_prop_ro("truth_known", &Problem::truth_known)
         .def_prop_ro(
             "truth",

@@ -3,8 +3,10 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "alidade/model/task.hpp"
 #include "alidade/problem/problem.hpp"
 
 namespace alidade::python {
@@ -21,6 +23,9 @@ inline SharedProblem problem_of(nb::handle object) {
     std::string source;
     return problem_of(object, source);
 }
+
+/// What somebody assumes of the truth, where not as the problem or the run has it.
+AssumedError assumed_of(std::optional<double> misspecification, const std::optional<std::string>& reach);
 
 /// 0: all cores. Results do not depend on it.
 Threads threads_of(int threads);

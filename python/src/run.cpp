@@ -12,6 +12,7 @@
 
 #include "alidade/certify/misspecification_bound.hpp"
 #include "alidade/certify/model_fit.hpp"
+#include "alidade/certify/sensitivity.hpp"
 #include "alidade/error.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/report/report.hpp"
@@ -40,16 +41,19 @@ Access access_of(const std::string& name) {
 
 RunObject create(const std::filesystem::path& folder, nb::handle problem, const std::string& algorithm,
                  const std::string& confidence, std::optional<double> delta, std::uint64_t seed,
-                 const std::string& replan, const std::string& system, std::string source, bool overwrite) {
+                 const std::string& replan, const std::string& system, std::string source, bool overwrite,
+                 std::optional<double> misspecification, const std::optional<std::string>& reach) {
     const SharedProblem parts = problem_of(problem, source);
+    const AssumedError assumed = assumed_of(misspecification, reach);
     const ExplorerOptions wanted =
-        canonical({.algorithm = algorithm, .confidence = confidence}, task_of(*parts));
+        canonical({.algorithm = algorithm, .confidence = confidence}, assuming(task_of(*parts), assumed));
     const RunOptions options{.algorithm = wanted.algorithm,
                              .confidence = wanted.confidence,
                              .delta = delta.value_or(parts->target().delta.value_or(0.1)),
                              .seed = seed,
                              .schedule = parse_schedule(replan),
-                             .system = system};
+                             .system = system,
+                             .assumed = assumed};
     expects(options.delta > 0 && options.delta < 1, "delta is {}; must lie strictly between 0 and 1",
             options.delta);
     const nb::gil_scoped_release unlocked;
@@ -165,16 +169,33 @@ Explored explore(RunObject& self, nb::handle system, std::optional<std::int64_t>
     return std::move(all);
 }
 
-std::optional<LoadedRun> load(const RunObject& self, int threads) {
+std::optional<LoadedRun> load(const RunObject& self, int threads, std::optional<double> misspecification,
+                              const std::optional<std::string>& reach) {
     const auto run = self.settled();
     const Threads count = threads_of(threads);
-    return patiently([=] { return run->load(count); });
+    const AssumedError assumed = assumed_of(misspecification, reach);
+    return patiently([=] { return run->load(count, assumed); });
 }
 
-Knowledge knowledge_of(const RunObject& self, int threads) {
-    auto loaded = load(self, threads);
+Knowledge knowledge_of(const RunObject& self, int threads, std::optional<double> misspecification,
+                       const std::optional<std::string>& reach) {
+    auto loaded = load(self, threads, misspecification, reach);
     expects(loaded.has_value(), "{}: nothing was stored yet", self.settled()->folder().string());
     return std::move(loaded->knowledge);
+}
+
+/// As "certify RUN --sensitivity": of the model that was handed over, with all that was counted.
+Sensitivity sensitivity_of(const RunObject& self, bool reward_free, int threads) {
+    const auto run = self.settled();
+    const Threads count = threads_of(threads);
+    return patiently([=] {
+        const auto loaded = run->load(count);
+        const auto checkpoint = run->checkpoint();
+        expects(loaded && checkpoint, "{}: nothing was stored yet", run->folder().string());
+        return Sensitivity(task_of(run->problem(), run->options()), checkpoint->counts,
+                           loaded->knowledge.mixture("a curve over misspecifications"),
+                           {run->options().delta, count, reward_free});
+    });
 }
 
 nb::object stored_trace(const RunObject& self) {
@@ -199,6 +220,9 @@ nb::dict options_dict(const RunObject& self) {
     all["seed"] = options.seed;
     all["replan"] = to_string(options.schedule);
     all["system"] = options.system;
+    const Task task = task_of(self.settled()->problem(), options);
+    all["misspecification"] = task.misspecification;
+    all["reach"] = to_string(task.reach);
     return all;
 }
 
@@ -286,9 +310,10 @@ void bind_kept(nb::module_& m) {
 }
 
 nb::tuple learn_run(const std::filesystem::path& folder, nb::handle problem, nb::handle episodes,
-                    double delta, std::string source, bool replace, const std::string& name, int threads) {
+                    double delta, std::string source, bool replace, const std::string& name, int threads,
+                    std::optional<double> misspecification, const std::optional<std::string>& reach) {
     const SharedProblem parts = problem_of(problem, source);
-    const LearnOptions options{threads_of(threads), replace, {}};
+    const LearnOptions options{threads_of(threads), replace, {}, assumed_of(misspecification, reach)};
     std::optional<Counts> counts;
     if (nb::isinstance<Counts>(episodes)) counts = nb::cast<const Counts&>(episodes);
     std::vector<LoggedEpisode> seen;
@@ -316,12 +341,16 @@ void bind_run(nb::module_& m) {
         .def_static(
             "create", create, "folder"_a, "problem"_a, nb::kw_only(), "algorithm"_a = "", "confidence"_a = "",
             "delta"_a = nb::none(), "seed"_a = 0, "replan"_a = "growth=0.1", "system"_a = "simulated",
-            "source"_a = "", "overwrite"_a = false,
+            "source"_a = "", "overwrite"_a = false, "misspecification"_a = nb::none(), "reach"_a = nb::none(),
             nb::sig(
                 "def create(folder: str | os.PathLike[str], problem: Problem | str, *, algorithm: str = '', "
                 "confidence: str = '', delta: float | None = None, seed: int = 0, replan: str = "
-                "'growth=0.1', system: str = 'simulated', source: str = '', overwrite: bool = False) -> Run"),
-            "Starts a run in a folder, which is made if it does not exist.\n\n"
+                "'growth=0.1', system: str = 'simulated', source: str = '', overwrite: bool = False, "
+                "misspecification: float | None = None, reach: str | None = None) -> Run"),
+            "Starts a run in a folder, which is made if it does not exist. misspecification, reach: how far "
+            "a "
+            "true law may be off its mixture, and where it may lead, where not as the problem says; to be "
+            "chosen before the data are seen.\n\n"
             ">>> import alidade, tempfile\n"
             ">>> folder = tempfile.mkdtemp()\n"
             ">>> run = alidade.Run.create(folder, 'builtin:riverswim?length=4&horizon=6', seed=1)\n"
@@ -348,10 +377,12 @@ void bind_run(nb::module_& m) {
         .def_static(
             "learn", learn_run, "folder"_a, "problem"_a, "episodes"_a, nb::kw_only(), "delta"_a = 0.1,
             "source"_a = "", "replace"_a = false, "name"_a = "episodes", "threads"_a = 0,
+            "misspecification"_a = nb::none(), "reach"_a = nb::none(),
             nb::sig(
                 "def learn(folder: str | os.PathLike[str], problem: Problem | str, episodes: typing.Any, *, "
                 "delta: float = 0.1, source: str = '', replace: bool = False, name: str = 'episodes', "
-                "threads: int = 0) -> tuple[Run, Knowledge]"),
+                "threads: int = 0, misspecification: float | None = None, reach: str | None = None) -> "
+                "tuple[Run, Knowledge]"),
             "A run of episodes (or Counts) that somebody else collected, and what they teach.")
         .def("explore", explore, "system"_a = nb::none(), nb::kw_only(), "episodes"_a = nb::none(),
              "target"_a = nb::none(), "threads"_a = 0, "observe"_a = nb::none(), "interrupted"_a = nb::none(),
@@ -375,9 +406,18 @@ void bind_run(nb::module_& m) {
              "With ``until_loss`` the target is another: plans for every weighting of the ``objectives`` (as "
              "of Knowledge.atlas, or names of the problem's rewards) that lose at most so much. The explorer "
              "is not told the objectives; ``atlas`` of what comes back has the plans.")
-        .def("load", load, "threads"_a = 0, nb::sig("def load(self, threads: int = 0) -> LoadedRun | None"))
-        .def("knowledge", knowledge_of, "threads"_a = 0,
-             "What the run knows, computed again from the stored evidence.")
+        .def("load", load, "threads"_a = 0, "misspecification"_a = nb::none(), "reach"_a = nb::none(),
+             nb::sig("def load(self, threads: int = 0, misspecification: float | None = None, reach: str | "
+                     "None = None) -> LoadedRun | None"))
+        .def(
+            "knowledge", knowledge_of, "threads"_a = 0, "misspecification"_a = nb::none(),
+            "reach"_a = nb::none(),
+            nb::sig("def knowledge(self, threads: int = 0, misspecification: float | None = None, reach: str "
+                    "| None = None) -> Knowledge"),
+            "What the run knows, computed again from the stored evidence. misspecification, reach: with "
+            "another assumption than the run was made with, for what is certified and planned from here on.")
+        .def("sensitivity", sensitivity_of, "reward_free"_a = true, "threads"_a = 0,
+             "What is certain if the truth is farther off the mixture than was assumed.")
         .def_prop_ro("folder", [](const RunObject& self) { return self.settled()->folder().string(); })
         .def_prop_ro("problem",
                      [](const RunObject& self) {

@@ -30,6 +30,10 @@ void bind_theory(nb::module_& m) {
     bind_formula<hoeffding_guarantee>(m, "hoeffding_guarantee", "episodes",
                                       "What Theorem 1 guarantees after so many episodes.");
     bind_formula<hoeffding_episodes>(m, "hoeffding_episodes", "epsilon", "Episodes that Theorem 1 asks for.");
+    bind_formula<horizon_free_episodes>(
+        m, "horizon_free_episodes", "epsilon",
+        "Episodes that Zhang, Zhang and Gu (2023) ask for where rewards add up to "
+        "at most 1.");
     bind_formula<[](const BoundSetting& s, double k) { return sharp_guarantee(s, k); }>(
         m, "sharp_guarantee", "episodes",
         "By when Algorithm 1 with sharp constants must have certified this.");

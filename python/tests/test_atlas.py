@@ -91,7 +91,6 @@ def test_a_bound_that_was_lowered_does_not_follow(atlas, knowledge, tmp_path):
     text["policies"][cell["policy"]]["loss_bound"] = max(
         each["loss_bound"] for each in text["cells"] if each["policy"] == cell["policy"]
     )
-    text["loss_bound"] = max(each["loss_bound"] for each in text["cells"])
     (tmp_path / "atlas/atlas.json").write_text(json.dumps(text))
     assert not alidade.io.read_atlas(tmp_path / "atlas").check(knowledge).follows
 
@@ -117,11 +116,11 @@ def test_values_are_in_the_objectives_own_unit(atlas, warehouse):
     for each in atlas.policies:
         assert list(each.values) == NAMES
         for name, interval in each.values.items():
-            assert alidade.evaluate(truth, each.policy, warehouse.rewards[name]).value in interval
             low, high = interval
+            assert low - 1e-9 <= alidade.evaluate(truth, each.policy, warehouse.rewards[name]).value <= high + 1e-9
             assert low - 1e-9 <= each.model_values[name] <= high + 1e-9
     assert sum(each.share for each in atlas.policies) == pytest.approx(1)
-    assert atlas.loss_bound == max(each.loss_bound for each in atlas.policies) <= 0.2
+    assert max(each.loss_bound for each in atlas.policies) <= atlas.loss_bound <= 0.2
 
 
 def test_cells_and_corners(atlas):
@@ -129,7 +128,8 @@ def test_cells_and_corners(atlas):
     assert corners.shape[1] == 3 and (corners[:3] == np.eye(3)).all() and np.allclose(corners.sum(axis=1), 1)
     volume = sum(abs(np.linalg.det(corners[cell.corners])) for cell in atlas.cells)
     assert volume == pytest.approx(1)
-    assert max(cell.loss_bound for cell in atlas.cells) == atlas.loss_bound
+    # What looking weights up may be rounded by is in the bound of the whole.
+    assert 0 <= atlas.loss_bound - max(cell.loss_bound for cell in atlas.cells) <= 1e-8 * atlas.horizon
     for outer in atlas.outer:  # no plan has more than any policy can have
         for plan in atlas.policies:
             sure = [low if not each.minimised else atlas.horizon - high for each, (low, high) in zip(atlas.objectives, plan.values.values())]
@@ -301,7 +301,7 @@ def test_pictures(atlas, knowledge, warehouse):
     assert len(plot.weight_map(atlas).patches) == len(atlas.cells)
     page = atlas.plot()
     assert len(page.axes) == 4 and page._repr_png_().startswith(b"\x89PNG")
-    four = knowledge.atlas({name: warehouse.rewards[name] for name in list(warehouse.rewards)[:2]} | {"x": warehouse.rewards["balanced"], "y": np.zeros(warehouse.shape[:2])}, loss=2)
+    four = knowledge.atlas({name: warehouse.rewards[name] for name in list(warehouse.rewards)[:2]} | {"x": warehouse.rewards["balanced"], "y": np.zeros((warehouse.shape.states, warehouse.shape.actions))}, loss=2)
     with pytest.raises(ValueError, match="4 objectives"):
         plot.weight_map(four)
 

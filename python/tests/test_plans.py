@@ -33,6 +33,40 @@ def by_hand(P, R, H):
     return np.array(actions[::-1])
 
 
+def test_classes_of_rewards(knowledge, warehouse):
+    shape = warehouse.shape
+    total = knowledge.certify_class("total")
+    assert total.most == 1 and 0 < total.bound < 1 and not total.vacuous
+    assert total.bound == min(total.candidates.values())
+    everything = knowledge.certify_class(alidade.RewardClass.all(shape))
+    assert everything.bound == pytest.approx(knowledge.certificate.bound, rel=1e-12)
+    late = alidade.RewardClass.at_steps(shape, [shape.horizon - 2, shape.horizon - 1])
+    empty = alidade.RewardClass.in_states(shape, [0])
+    assert knowledge.certify_class(late).bound < everything.bound
+    both = knowledge.certify_class(late & empty).bound
+    assert both <= min(knowledge.certify_class(late).bound, knowledge.certify_class(empty).bound)
+    first = np.zeros((shape.horizon, shape.states, shape.actions))
+    first[0] = 1
+    assert knowledge.certify_class(alidade.RewardClass.below(shape, first)).bound == 0
+    with pytest.raises(ValueError, match="no class of rewards"):
+        knowledge.certify_class("some")
+
+
+def test_rewards_near_one(knowledge, warehouse):
+    reward = np.random.default_rng(1).random((warehouse.shape.states, warehouse.shape.actions))
+    plan = knowledge.plan(reward)
+    exact = knowledge.certify_near(reward, plan.policy, 0)
+    assert exact.loss_bound == plan.certificate.loss_bound
+    near, far = (knowledge.certify_near(reward, plan.policy, eta) for eta in (0.01, 0.02))
+    assert exact.loss_bound <= near.loss_bound <= far.loss_bound
+    assert near.radius == exact.radius
+    # A tolerance for each step, state and action.
+    known = knowledge.certify_near(reward, plan.policy, np.zeros_like(reward))
+    assert known.loss_bound == exact.loss_bound
+    same = knowledge.certify_near(reward, plan.policy, np.full_like(reward, 0.01))
+    assert same.loss_bound == pytest.approx(near.loss_bound, rel=1e-9)
+
+
 class Lazy:
     def plan(self, model, reward):
         return alidade.Policy.uniform(model.shape)

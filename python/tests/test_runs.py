@@ -273,5 +273,5 @@ def test_a_misspecification_that_allows_for_it_is_no_contradiction(tmp_path):
     explored = run.explore(episodes=20_000)
     assert explored.fit.contradicted and explored.contradiction is not None
     assert 0 < explored.misspecification.lower < 0.2
-    rows = alidade.certify.suspect_rows(explored.knowledge, explored.counts)
+    rows = alidade.certify.suspect_rows(run.problem, explored.counts, 0.2).rows
     assert all(row.log_evidence > 0 for row in rows)

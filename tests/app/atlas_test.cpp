@@ -155,7 +155,9 @@ TEST_F(AtlasTool, EndsAnExplorationThatKnowsNothingOfIt) {
     EXPECT_EQ(object["atlas"]["episodes"], episodes);
     EXPECT_EQ(run({"atlas", "check", "until/atlas", "until"}).code, 0);
     // The same episodes without anybody looking.
-    const json plain = explore("plain", {"--episodes", std::to_string(episodes)}).object();
+    const json plain =
+        run({"explore", small_problem, "-o", "plain", "--episodes", std::to_string(episodes), "--json"})
+            .object();
     EXPECT_EQ(plain["weights"], object["weights"]);
     // Not enough: the run is kept, and goes on.
     words = {"explore", small_problem, "-o", "few", "--episodes", "10", "--until-loss", "0.2"};

@@ -1,4 +1,6 @@
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +11,7 @@
 #include "alidade/explore/explorer.hpp"
 #include "alidade/problem/catalogue.hpp"
 #include "alidade/run/run_store.hpp"
+#include "interruption.hpp"
 #include "tool.hpp"
 
 namespace alidade::testing {
@@ -156,6 +159,38 @@ TEST_F(Interrupted, AFileThatMayNotGrowIsAnErrorAndNoDeath) {
     EXPECT_EQ(WEXITSTATUS(status), 1);
     EXPECT_NE(text_of(path("err.txt")).find("error: "), std::string::npos) << text_of(path("err.txt"));
     EXPECT_EQ(run({"certify", "run"}).code, 0);
+}
+
+/// A process that is interrupted while something is not stored yet, which it will be after 1.5 seconds.
+Outcome interrupted_before_storing(bool repeatable) {
+    const auto begin = std::chrono::steady_clock::now();
+    const pid_t child = fork();
+    if (child == 0) {
+        const app::Interruption interruption;
+        app::PromptStop stop(interruption, [] {});
+        stop.not_all_is_stored();
+        if (repeatable) stop.all_can_be_repeated();
+        raise(SIGINT);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        stop.all_is_stored();
+        std::this_thread::sleep_for(std::chrono::seconds(30));
+        _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    return {WEXITSTATUS(status), std::to_string(taken.count()), {}};
+}
+
+// Storing a model of a million states takes a second: simulated episodes are not worth waiting for.
+TEST(PromptStop, WaitsForWhatCannotBeHadAgainAndNotForWhatCan) {
+    const Outcome lost = interrupted_before_storing(false), repeated = interrupted_before_storing(true);
+    EXPECT_EQ(lost.code, 130);
+    EXPECT_GE(std::stod(lost.out), 1.5);
+    EXPECT_EQ(repeated.code, 130);
+    EXPECT_GE(std::stod(repeated.out), 0.85);
+    // It would be 1.5 at least if it waited.
+    EXPECT_LT(std::stod(repeated.out), 1.5);
 }
 
 }  // namespace

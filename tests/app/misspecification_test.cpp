@@ -163,5 +163,38 @@ TEST_F(Misspecification, BadFlagsAreBadInput) {
     EXPECT_NE(other.err.find("weighted"), std::string::npos) << other.err;
 }
 
+// A check that found data off the mixture contradicts nothing of truths that may be as far off; those that
+// are listed as off are quoted with what must be true for it.
+TEST_F(Misspecification, ThatIsAssumedLaterJudgesWhatACheckFound) {
+    const Outcome found = run({"explore", std::string(garnet_off) + "&foreign=0.3", "-o", "off", "--episodes",
+                               "30000", "--algorithm", "uniform", "--json"});
+    ASSERT_EQ(found.code, 4) << found.err;
+    const auto object = nlohmann::json::parse(found.out);
+    double last = 1;
+    for (const auto& row : object["model_check"]["suspects"]) {
+        const double within = row["within"];
+        EXPECT_GT(within, object["misspecification"]["lower"].get<double>());
+        EXPECT_LE(within, last);
+        last = within;
+    }
+    EXPECT_LT(last, 1) << "no row is listed";
+    EXPECT_LE(object["misspecification"]["varying"], object["misspecification"]["lower"]);
+    EXPECT_EQ(run({"certify", "off", "--json"}).code, 4);
+    for (const char* const command : {"certify", "plan"}) {
+        std::vector<std::string> words{command, "off", "--misspecification", "0.3", "--json"};
+        if (words.front() == "plan") words.insert(words.end(), {"--reward", "dense?seed=1"});
+        const Outcome allowed = run(words);
+        EXPECT_EQ(allowed.code, 0) << allowed.err;
+        EXPECT_FALSE(nlohmann::json::parse(allowed.out).contains("contradiction"));
+    }
+    EXPECT_EQ(run({"certify", "off", "--misspecification", "0.001", "--json"}).code, 4);
+    // What is less than the check has proved is refuted on the curve.
+    const Outcome curve = run({"certify", "off", "--sensitivity", "0,0.001,0.3", "--json"});
+    const auto points = nlohmann::json::parse(curve.out)["sensitivity"]["points"];
+    EXPECT_TRUE(points[0]["refuted"]);
+    EXPECT_TRUE(points[1]["refuted"]);
+    EXPECT_FALSE(points[2]["refuted"]);
+}
+
 }  // namespace
 }  // namespace alidade::testing

@@ -26,11 +26,14 @@ std::vector<std::string> names_of(const RewardFreeCertificate& certificate) {
 
 TEST(CertificateCatalogue, HasNamesSummariesAndReasons) {
     const LearnedMixture learned = some_learned();
+    const DeviationTable deviations = DeviationTable::of(learned);
+    const RewardFreeOptions options;
+    const detail::RewardFreeWork work(learned, deviations, options);
     std::set<std::string> names;
     for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates()) {
         EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
         EXPECT_FALSE(entry.summary.empty()) << entry.name;
-        EXPECT_EQ(entry.refusal(learned), "") << entry.name;
+        EXPECT_EQ(entry.refusal(work), "") << entry.name;
         EXPECT_EQ(detail::find_reward_free(entry.name).name, entry.name);
     }
     try {

@@ -8,6 +8,7 @@
 
 #include "alidade/certify/profile_likelihood.hpp"
 #include "alidade/theory/digamma.hpp"
+#include "alidade/theory/radii.hpp"
 #include "support/effort.hpp"
 #include "support/random_models.hpp"
 
@@ -51,6 +52,10 @@ void for_each_function(std::uint64_t seed,
     for (const double alpha : {1.0, 30.0, 1e3, 1e5}) visit(detail::RowsAlternative(one.rows, alpha), one);
     for (const auto& kernel : detail::default_kernels(*one.features, one.rows))
         visit(detail::ForeignAlternative(one.rows, kernel.values, seed % 2 == 0 ? 0.1 : 0.01), one);
+    const std::vector<double> fitted = one.rows.predicted(Vector::Constant(3, 1.0 / 3));
+    for (const auto& kernel : detail::default_kernels(*one.features, one.rows))
+        visit(detail::ConfinedAlternative(one.rows, kernel.values, seed % 2 == 0 ? 0.1 : 0.01, fitted, 2.5),
+              one);
     for (const double zeta : {0.003, 0.05, 0.4}) visit(detail::NegativeProfile(one.rows, zeta), one);
 }
 
@@ -222,19 +227,126 @@ TEST(FollowingAlternatives, OneRowsMixtureHasTheSlopesOfDifferences) {
         Stream random = support::test_stream(seed, 96);
         const Vector x = 0.7 * random_weights(random, 3) + Vector::Constant(3, 0.1);
         for (const detail::FitRow& row : one.rows.rows) {
-            Vector gradient, ignored;
-            const double value = detail::log_row_mixture(one.rows, row, x, gradient);
+            const auto [value, gradient, doubt] = detail::row_mixture(one.rows, row, x);
             EXPECT_NEAR(value, detail::log_row_mixture(one.rows, row, one.rows.predicted(x)), 1e-7);
+            EXPECT_LE(value, detail::log_row_mixture(one.rows, row, one.rows.predicted(x)));
             for (Index i = 0; i < 2; ++i) {
                 Vector step = Vector::Zero(3);
                 step[i] = 1e-6;
                 step[2] = -1e-6;
-                const double slope = (detail::log_row_mixture(one.rows, row, x + step, ignored) -
-                                      detail::log_row_mixture(one.rows, row, x - step, ignored)) /
+                const double slope = (detail::row_mixture(one.rows, row, x + step).value -
+                                      detail::row_mixture(one.rows, row, x - step).value) /
                                      2;
                 EXPECT_NEAR(gradient.dot(step), slope, 1e-9 * (1 + gradient.cwiseAbs().maxCoeff()));
             }
         }
+    }
+}
+
+/// ln of the mean over concentrations of one row's evidence, factor by factor in long double: no
+/// cancellation.
+long double exact_mixture(const FitRows& rows, const Vector& weights) {
+    std::vector<long double> logs;
+    for (const double concentration : detail::concentrations) {
+        const long double alpha = concentration;
+        long double sum = 0;
+        for (int i = 0; i < static_cast<int>(rows.rows.front().visits); ++i) sum -= std::log(alpha + i);
+        for (Index item = 0; item < rows.size(); ++item) {
+            long double p = 0;
+            for (Index j = 0; j < rows.features; ++j)
+                p += rows.f(item)[j] * static_cast<long double>(weights[j]);
+            for (int i = 0; i < static_cast<int>(rows.counts[at(item)]); ++i) sum += std::log(alpha + i / p);
+        }
+        logs.push_back(sum);
+    }
+    const long double largest = *std::ranges::max_element(logs);
+    long double mass = 0;
+    for (const long double log : logs) mass += std::exp(log - largest);
+    return largest + std::log(mass / static_cast<long double>(logs.size()));
+}
+
+// The slope of rows(alpha) is a difference of numbers as large as alpha. Less its doubt, the tangent is below
+// the function everywhere, beside the point where it touches as well: that is all that a minimum rests on.
+TEST(FollowingAlternatives, OneRowsTangentsAreBelowIt) {
+    const BaseKernel one{"one", 2, 2, {0, 2, 3}, {0, 1, 1}, {.3, .7, 1}},
+        other{"other", 2, 2, {0, 2, 3}, {0, 1, 1}, {.8, .2, 1}};
+    const auto features =
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{one, other}));
+    for (const int n : {3, 20, 300, 5000, 30'000}) {
+        if (n > support::repetitions(30'000, 300)) break;
+        FitRows rows;
+        rows.add(*features, std::vector<SeenEntry>{{0, n}, {1, 2 * n}}, 0);
+        for (const double share : {0.1, 0.83}) {
+            Vector weights(2);
+            weights << share, 1 - share;
+            const auto found = detail::row_mixture(rows, rows.rows.front(), weights);
+            for (const double step : {0.0, 1e-12, -1e-9, 1e-6, -1e-3, 0.1}) {
+                Vector there(2);
+                there << share + step, 1 - share - step;
+                const Vector move = there - weights;
+                EXPECT_GE(exact_mixture(rows, there), found.value + found.gradient.dot(move) -
+                                                          found.gradient_doubt * move.cwiseAbs().sum())
+                    << n << " " << share << " " << step;
+            }
+            EXPECT_LE(found.gradient_doubt, 1e-9 * (1 + found.gradient.cwiseAbs().maxCoeff()) * n);
+        }
+    }
+}
+
+// Summed over all that can be seen, the confined alternative's probabilities are those of a law, or less.
+TEST(FollowingAlternatives, ConfinementSpendsNoMoreThanItHas) {
+    Stream random = support::test_stream(1, 99);
+    for (int run = 0; run < 30; ++run) {
+        const support::RandomSizes sizes{.shape = {3, 1, 2}, .features = 2, .successors = 3};
+        const auto features = std::make_shared<const FeatureMap>(
+            FeatureMap::from_base_kernels(3, 1, support::random_kernels(random, sizes)));
+        const double share = random_weights(random, 2)[0];
+        Vector weights(2);
+        weights << share, 1 - share;
+        constexpr int n = 7;
+        double total = 0, confined = 0;
+        for (int a = 0; a <= n; ++a)
+            for (int b = 0; a + b <= n; ++b) {
+                std::vector<SeenEntry> seen;
+                const std::vector<int> counts{a, b, n - a - b};
+                for (Index e = 0; e < 3; ++e)
+                    if (counts[at(e)] > 0) seen.push_back({e, counts[at(e)]});
+                FitRows rows;
+                rows.add(*features, seen, 0);
+                double chance = std::lgamma(n + 1);
+                for (Index item = 0; item < rows.size(); ++item)
+                    chance += rows.counts[at(item)] * std::log(rows.predicted(item, weights)) -
+                              std::lgamma(rows.counts[at(item)] + 1);
+                // The fit, by a grid.
+                Vector fit = weights;
+                double best = -1e300;
+                for (int k = 1; k < 400; ++k) {
+                    Vector tried(2);
+                    tried << k / 400.0, 1 - k / 400.0;
+                    const double log = detail::log_likelihood(rows, rows.predicted(tried));
+                    if (log <= best) continue;
+                    best = log;
+                    fit = tried;
+                }
+                const auto kernel = detail::default_kernels(*features, rows).front();
+                const std::vector<double> fitted = rows.predicted(fit);
+                const detail::ConfinedAlternative alternative(
+                    rows, kernel.values, 0.3, fitted,
+                    detail::mixture_regret(rows.informative_count(), rows.features));
+                const double value = alternative.value(weights);
+                total += std::exp(chance + value);
+                // At least what either part is worth.
+                const double apart =
+                    std::log(0.95) + detail::ForeignAlternative(rows, kernel.values, 0.3).value(weights);
+                EXPECT_GE(value, apart - 1e-12);
+                const double ahead = best - detail::log_likelihood(rows, rows.predicted(weights)) -
+                                     detail::mixture_regret(n, 2);
+                EXPECT_NEAR(value, std::log(std::exp(apart) + 0.05 * std::exp(ahead)), 1e-9);
+                confined = std::max(confined, value - apart);
+            }
+        EXPECT_LE(total, 1 + 1e-9) << run;
+        EXPECT_GT(total, 0.94) << run;
+        EXPECT_GT(confined, 0.0);
     }
 }
 

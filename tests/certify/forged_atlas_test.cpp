@@ -106,6 +106,9 @@ TEST_F(ForgedAtlas, IsRefusedWhereABoundIsLowered) {
 }
 
 TEST_F(ForgedAtlas, IsRefusedWhereACellIsNotItsLeaf) {
+    // By the cover alone: bounds that follow do not make up for it.
+    std::swap(atlas_.cells[0].corners[0], atlas_.cells[0].corners[1]);
+    EXPECT_THROW(check_cover(atlas_), BrokenInvariant);
     refused("enlarged", [](Atlas& atlas) { atlas.cells[largest(atlas)].corners = {0, 1, 2}; });
     refused("two corners exchanged", [](Atlas& atlas) {
         std::swap(atlas.cells[largest(atlas)].corners[0], atlas.cells[largest(atlas)].corners[1]);
@@ -138,6 +141,10 @@ TEST_F(ForgedAtlas, IsRefusedWhereACellIsNotItsLeaf) {
 
 TEST_F(ForgedAtlas, IsRefusedWhereCornersAreMoved) {
     const Index moved = split_of(atlas_).split[2];
+    // By the cover alone, off the edge of the first split: a third of the way to the last corner.
+    const auto [a, c, m] = atlas_.tree[0].split;
+    atlas_.corners[at(m)] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
+    EXPECT_THROW(check_cover(atlas_), BrokenInvariant) << a << c;
     refused("beside the edge", [&](Atlas& atlas) {
         auto& weights = atlas.corners[at(moved)];
         // Away from the edge, and still of sum 1.

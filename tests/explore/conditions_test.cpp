@@ -77,10 +77,10 @@ TEST(KnowledgeConditions, ARegressionMustBeOfTheTask) {
     const WidthTable widths(exact.sets(), *task.features);
     const std::vector<detail::RegressionSet> sets = exact.solve(
         std::vector<detail::RidgeStatistics>(at(exact.sets()), detail::RidgeStatistics(exact.dimension())));
-    EXPECT_NO_THROW(detail::regression_knowledge(task, exact, sets, widths, 0));
+    EXPECT_NO_THROW(detail::regression_knowledge(task, exact, sets, widths.upper, 0));
     task.misspecification = 0.1;
-    expect_says([&] { detail::regression_knowledge(task, exact, sets, widths, 0); }, "another task");
-    expect_says([&] { detail::regression_knowledge(garnet_task(6), exact, sets, widths, 0); },
+    expect_says([&] { detail::regression_knowledge(task, exact, sets, widths.upper, 0); }, "another task");
+    expect_says([&] { detail::regression_knowledge(garnet_task(6), exact, sets, widths.upper, 0); },
                 "another task");
     for (const double off : {-0.1, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
         task.misspecification = off;

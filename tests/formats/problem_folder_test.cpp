@@ -106,7 +106,6 @@ TEST(ProblemFolder, ForeignPartsOfTruthsSurvive) {
     for (const Family& family : families())
         for (const char* law : {"random", "lowest"}) {
             const Problem plain = load_problem("builtin:" + family.name);
-            if (plain.is_linear()) continue;
             const TemporaryFolder folder;
             const Problem problem =
                 load_problem(fmt::format("builtin:{}?foreign=0.05&foreign_law={}", family.name, law));

@@ -36,13 +36,32 @@ protected:
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
-    static std::string problem(int states, const std::string& sizes) {
-        return "builtin:garnet?states=" + std::to_string(states) + "&reach=4&" + sizes;
+    static std::string problem(int states, const std::string& sizes, int reach = 4) {
+        return "builtin:garnet?states=" + std::to_string(states) + "&reach=" + std::to_string(reach) + "&" +
+               sizes;
     }
     /// Two episodes, a policy for each, the certificate at the end.
     Words explore(const std::string& problem, const std::string& algorithm) const {
         return {"explore", problem,    "--algorithm", algorithm,   "-o", run_folder(),  "--episodes",
                 "2",       "--replan", "every",       "--threads", "1",  "--overwrite", "--quiet"};
+    }
+    /// So many episodes, a policy for several of them; a run that is there goes on.
+    Words go_on(const std::string& problem, int episodes, const std::string& name) const {
+        return {"explore",     problem,
+                "--algorithm", "hoeffding",
+                "-o",          (folder_ / name).string(),
+                "--episodes",  std::to_string(episodes),
+                "--replan",    "doubling",
+                "--threads",   "1",
+                "--json"};
+    }
+    /// What the last command found, without how long it took.
+    std::string found() const {
+        std::ifstream out(folder_ / "out.txt");
+        const std::string text{std::istreambuf_iterator<char>(out), std::istreambuf_iterator<char>()};
+        const std::size_t begin = text.find("\"certificate\""), end = text.find("\"trace\"");
+        EXPECT_TRUE(begin < end && end != std::string::npos) << text;
+        return begin < end ? text.substr(begin, end - begin) : text;
     }
     Words certify() const { return {"certify", run_folder(), "--threads", "1", "--quiet"}; }
     static Words check(const std::string& problem) { return {"check", problem, "--quiet"}; }
@@ -148,6 +167,33 @@ TEST_F(Growth, OfMemoryIsLinearFromAThousandToAHundredThousandStates) {
                                   << kilobytes[2] << " kB";
         RecordProperty(std::regex_replace(what, std::regex(" "), "_"), std::to_string(exponent));
     }
+}
+
+// Ten actions, successors, base models and steps, of which features alone take 848 bytes a pair. Features of
+// so many states are not stored, and nothing that could be computed again is kept [docs/large-models.md].
+TEST_F(Growth, OfALargeModelsMemoryIsLittleMoreThanThatOfItsFeatures) {
+    const char* const sizes = "actions=10&successors=10&features=10&horizon=10";
+    const int many = 8'500, few = 20;
+    for (const std::string algorithm : {"likelihood", "hoeffding"}) {
+        const double kilobytes = memory(explore(problem(many, sizes, 1'000), algorithm)) -
+                                 memory(explore(problem(few, sizes, 1'000), algorithm));
+        const double bytes = 1024 * kilobytes / (10.0 * (many - few));
+        EXPECT_LE(bytes, 1'100) << algorithm << ": bytes a pair";
+        EXPECT_GE(bytes, 848) << algorithm << ": less than the features take";
+        RecordProperty(algorithm, std::to_string(bytes));
+    }
+}
+
+// A run of a large model holds neither its features nor a byte a witness. The 42nd episode is run by the
+// policy of the 41st, and regressed on its witnesses.
+TEST_F(Growth, OfARunThatGoesOnIsThatOfOneThatWasNeverStopped) {
+    const std::string garnet = problem(8'500, "actions=10&successors=10&features=10&horizon=2", 1'000);
+    const double straight = memory(go_on(garnet, 42, "straight"));
+    const std::string expected = found();
+    memory(go_on(garnet, 41, "stopped"));
+    // The features are at hand: they are not made a second time.
+    EXPECT_LE(memory(go_on(garnet, 42, "stopped")), 1.1 * straight);
+    EXPECT_EQ(found(), expected);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Claims claims_of(const Task& task, const detail::ValueRegression& regression, Wi
     for (const detail::RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
     WidthTable widths(regression.sets(), *task.features);
     bracket_widths(*task.features, regression.features(), metrics, {.method = method}, 1, widths);
-    Knowledge knowledge = detail::regression_knowledge(task, regression, sets, widths, 1);
+    Knowledge knowledge = detail::regression_knowledge(task, regression, sets, widths.upper, 1);
     DeviationTable deviations(knowledge.mixture(), widths);
     return {std::move(knowledge), std::move(deviations)};
 }

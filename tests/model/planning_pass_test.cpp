@@ -59,12 +59,17 @@ struct Outcome {
 Outcome run(const Case& given, int ascents, const detail::PlanningPass::Options& options,
             detail::KeptTiles kept = detail::KeptTiles::by_size) {
     detail::PlanningPass pass(*given.features, given.tangent, 2, kept);
-    pass.take_witnesses(given.witness);
+    const auto entries = static_cast<std::size_t>(given.features->entries());
+    for (const Index set : {0, 1})
+        pass.take_witnesses(set, std::span(given.witness).subspan(at(set) * entries, entries));
     std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
     pass.run({1, &given.sets[1].estimate().inverse_factor, &given.sets[1].projection().coordinates, 2.5,
               given.next, ascents},
              values, options);
-    return {values, pass.witnesses()};
+    std::vector<std::uint8_t> witness(2 * entries);
+    for (const Index set : {0, 1})
+        pass.witnesses(set, std::span(witness).subspan(at(set) * entries, entries));
+    return {values, witness};
 }
 
 TEST(PlanningPass, GivesTheSameBitsByAllVectorsByPairsAndOnThreads) {
@@ -95,16 +100,35 @@ TEST(PlanningPass, GivesTheSameBitsWithoutVectors) {
                                               given.witness.begin() + static_cast<std::ptrdiff_t>(entries));
         for (const int ascents : {0, 1, 3}) {
             detail::PlanningPass pass(*given.features, given.tangent, 1);
-            pass.take_witnesses(start);
+            pass.take_witnesses(0, start);
             std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
             pass.run({0, &inverse_factor, &weights, 2.5, given.next, ascents}, values);
             std::vector<std::uint8_t> witness = start;
             EXPECT_EQ(portable::planning_pass(*given.features, given.tangent, inverse_factor, weights, 2.5,
                                               given.next, ascents, witness),
                       values);
-            EXPECT_EQ(witness, pass.witnesses()) << "seed " << seed;
+            std::vector<std::uint8_t> moved(entries);
+            pass.witnesses(0, moved);
+            EXPECT_EQ(witness, moved) << "seed " << seed;
         }
     }
+}
+
+// Bits are written down with a run and read again.
+TEST(PlanningPass, TakesWitnessesUpAsItHoldsThem) {
+    const Case given = random_case(3, 13, 5, 4);
+    const auto entries = static_cast<std::size_t>(given.features->entries());
+    const auto set_of = [&](auto& numbers, Index set) {
+        return std::span(numbers).subspan(at(set) * entries, entries);
+    };
+    detail::PlanningPass one(*given.features, given.tangent, 2), other(*given.features, given.tangent, 2);
+    for (const Index set : {0, 1}) one.take_witnesses(set, set_of(given.witness, set));
+    other.take_witness_bits(one.witness_bits());
+    std::vector<std::uint8_t> taken(2 * entries);
+    for (const Index set : {0, 1}) other.witnesses(set, set_of(taken, set));
+    EXPECT_EQ(taken, given.witness);
+    EXPECT_THROW(other.take_witness_bits(one.witness_bits().subspan(1)), InvalidArgument);
+    EXPECT_THROW(other.take_witnesses(0, given.witness), InvalidArgument);
 }
 
 TEST(PlanningPass, AddsTheWidthOfTheWitnessToTheExpectation) {

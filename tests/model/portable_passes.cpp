@@ -25,10 +25,10 @@ std::vector<double> planning_pass(const FeatureMap& features, const TangentFeatu
                                   std::span<const double> next, int ascents,
                                   std::vector<std::uint8_t>& witness) {
     detail::PortablePlanningPass pass(features, tangent, 1);
-    pass.take_witnesses(witness);
+    pass.take_witnesses(0, witness);
     std::vector<double> values(at(features.pairs()));
     pass.run({0, &inverse_factor, &weights, scale, next, ascents}, values);
-    witness = pass.witnesses();
+    pass.witnesses(0, witness);
     return values;
 }
 

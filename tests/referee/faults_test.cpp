@@ -47,6 +47,26 @@ TEST(RefereeFaults, ACandidateThatIsOnePerCentTooSmallIsFound) {
                  [](Case& given) { candidate(given, "ltv") = 0.99 * candidate(given, "hybrid"); });
 }
 
+TEST(RefereeFaults, ATotalThatIsOnePerCentTooSmallIsFound) {
+    const Case sound_case = referee_cases::explored(
+        make_builtin("builtin:garnet?states=5&actions=2&features=3&horizon=4&successors=3"), "likelihood", "",
+        300, 1, true);
+    ASSERT_EQ(sound_case.total.size(), 5u);
+    EXPECT_TRUE(referee::all_confirmed(referee::examine(sound_case)));
+    for (std::size_t k = 0; k < 4; ++k) {
+        Case given = sound_case;
+        given.total[k].second *= 0.99;
+        for (const referee::Finding& each : referee::examine(given))
+            EXPECT_EQ(each.verdict == referee::Verdict::confirmed,
+                      each.what != "total: " + given.total[k].first)
+                << each.what;
+    }
+    // Nor is there a proof of spans for rewards that know the past.
+    Case given = sound_case;
+    given.total.emplace_back("span", 1.0);
+    EXPECT_FALSE(referee::all_confirmed(referee::examine(given)));
+}
+
 TEST(RefereeFaults, ABoundOrMethodThatIsNotTheLeastCandidateIsFound) {
     for (const char* algorithm : {"hoeffding", "likelihood"}) {
         expect_found(sound(algorithm, ""), "bound", [](Case& given) { given.bound *= 0.99; });

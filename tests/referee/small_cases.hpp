@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "alidade/certify/reward_class.hpp"
 #include "alidade/environment/simulated.hpp"
 #include "alidade/explore/exploration.hpp"
 #include "alidade/problem/catalogue.hpp"
@@ -13,9 +14,10 @@ namespace alidade::referee_cases {
 
 inline constexpr double delta = 0.1;
 
-/// What a run of a problem would have stored and claimed.
+/// What a run of a problem would have stored and claimed; of rewards with a total of at most 1 too, if asked.
 inline referee::Case explored(const Problem& problem, const std::string& algorithm,
-                              const std::string& confidence, std::int64_t episodes, std::uint64_t seed) {
+                              const std::string& confidence, std::int64_t episodes, std::uint64_t seed,
+                              bool total = false) {
     CountSplittingDeployer system(problem.true_system(), seed);
     Exploration exploration(task_of(problem),
                             {.algorithm = algorithm, .confidence = confidence, .delta = delta, .seed = seed});
@@ -28,8 +30,10 @@ inline referee::Case explored(const Problem& problem, const std::string& algorit
     result.method = best.certificate.method;
     result.candidates = best.certificate.candidates;
     result.stopped = to_string(stopped);
-    return app::referee_case(problem, delta, {exploration.memory(), exploration.counts()}, result,
-                             *best.learned);
+    referee::Case given = app::referee_case(problem, delta, {exploration.memory(), exploration.counts()},
+                                            result, *best.learned);
+    if (total) given.total = certify_class(best, RewardClass::total(problem.shape())).candidates;
+    return given;
 }
 
 /// Two states, one action, two steps, base models (0.9, 0.1) and (0.5, 0.5) from state 0; from state 1 both

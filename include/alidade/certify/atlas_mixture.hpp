@@ -31,7 +31,7 @@ struct AtlasMixture {
     bool excluded() const noexcept { return !excluded_by.empty(); }
 };
 
-/// The mixture of an atlas's policies with the largest margin [docs/algorithms/atlas.md, Theorems 5 and 6].
+/// The mixture of an atlas's policies with the largest margin [docs/algorithms/atlas.md, Theorem 6].
 /// Which one it is, a linear program says; what is guaranteed is computed from the mixture itself. Throws
 /// InvalidArgument unless there is a target, and one entry an objective, each target from 0 to H.
 AtlasMixture mixture_for(const Atlas& atlas, const AtlasTargets& targets);

@@ -6,7 +6,9 @@
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/confidence/width_table.hpp"
+#include "alidade/model/threads.hpp"
 #include "alidade/types.hpp"
+#include "alidade/width/width.hpp"
 
 namespace alidade {
 
@@ -20,6 +22,9 @@ public:
     DeviationTable(Index pairs, bool homogeneous, std::vector<double> values);
     /// What the learned model says of itself (LearnedModel::variations). Cheap, for terms of second order.
     static DeviationTable of(const LearnedModel& learned);
+    /// The same of weights by the widths of their sets, set by set; what others say of themselves is sharp.
+    static DeviationTable by_widths(const LearnedModel& learned, const WidthOptions& widths = {},
+                                    Threads threads = {});
 
     /// The deviations of mixtures alone: less the misspecification, by which all were widened; one stays one.
     DeviationTable without(double misspecification) const;

@@ -41,5 +41,8 @@ Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const Certi
 /// The same with the widths given, which may be those of a regression in other coordinates.
 Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, const WidthTable& widths,
                   const CertifyOptions& options);
+/// The same with the upper ends of the widths alone, sets x pairs, which are used up.
+Knowledge certify(const Task& task, std::vector<ConfidenceSet> sets, std::vector<double> upper,
+                  const CertifyOptions& options);
 
 }  // namespace alidade

@@ -72,8 +72,8 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
 
 /// E_h or W_h and the actions that attain them, for one of the recursions above.
 struct ErrorRecursion {
-    Matrix values;                ///< H rows of S; the last row is zero
-    std::vector<Action> actions;  ///< (H-1) x S: the worst action
+    Matrix values;                      ///< H rows of S; the last row is zero
+    std::vector<std::int32_t> actions;  ///< (H-1) x S: the worst action
 };
 
 ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations,

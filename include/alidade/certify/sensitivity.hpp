@@ -48,6 +48,8 @@ public:
     /// Whether a task and what was learned of it have such a curve: base models, and weights in sets.
     static bool applies(const Task& task, const LearnedModel& learned);
 
+    /// Of the task.
+    Shape shape() const;
     /// One point. `question`: a policy and a reward, chosen after whatever was seen; null: none.
     SensitivityPoint at(double zeta, const RewardQuestion* question = nullptr) const;
     /// Points at ascending zetas, each no worse than those above it: what is right of all truths within zeta'

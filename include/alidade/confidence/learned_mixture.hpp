@@ -45,8 +45,10 @@ public:
     /// misspecification added. Of sets with vertices it is the largest total variation of a vertex, which
     /// needs no widths [misspecification, Theorem 3].
     std::vector<double> variations(const WidthTable& widths) const;
+    /// The same by upper ends of widths, sets x pairs; they become the variations where they lie.
+    std::vector<double> variations(std::vector<double> upper, Threads threads = {}) const;
     /// Those of one set, by the upper ends of the pairs' widths in its metric: one number a pair; of a set
-    /// with vertices there may be none.
+    /// with vertices there may be none. Both may be the same memory.
     void variations_of_set(Index set, std::span<const double> upper, Threads threads,
                            std::span<double> values) const;
     /// The misspecification.

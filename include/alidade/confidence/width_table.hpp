@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -40,5 +41,30 @@ void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
 void bracket_widths(const FeatureMap& features, const TangentFeatures& tangent,
                     std::span<const Matrix> inverse_factors, const WidthOptions& options, Threads threads,
                     WidthTable& table);
+
+/// Widths of all pairs in the metric of one set.
+struct SetWidths {
+    Index set = 0;
+    std::span<const double> lower, upper;   ///< one a pair
+    std::span<const std::uint8_t> witness;  ///< one an entry
+};
+
+/// Who is asked and told about widths, one set after another.
+struct WidthVisitor {
+    /// Asked for a warm start of the witnesses, which are zeros where nobody is asked.
+    std::function<void(Index set, std::span<std::uint8_t> witness)> start;
+    std::function<void(const SetWidths&)> found;
+};
+
+/// The widths of all sets as `bracket_widths` has them, of which one set's are held at a time: a table of a
+/// large model takes a quarter of what its features do [docs/large-models.md].
+void visit_widths(const FeatureMap& features, const TangentFeatures& tangent,
+                  std::span<const Matrix> inverse_factors, const WidthOptions& options, Threads threads,
+                  const WidthVisitor& visitor);
+
+/// The upper ends alone, sets x pairs.
+std::vector<double> upper_widths(const FeatureMap& features, const TangentFeatures& tangent,
+                                 std::span<const Matrix> inverse_factors, const WidthOptions& options,
+                                 Threads threads);
 
 }  // namespace alidade

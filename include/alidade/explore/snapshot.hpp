@@ -15,7 +15,7 @@ struct Snapshot {
     std::map<std::string, std::vector<std::uint8_t>> bytes;
 
     /// Adds all arrays of another one, with `prefix` before their names.
-    void add(std::string_view prefix, const Snapshot& part);
+    void add(std::string_view prefix, Snapshot part);
     /// The arrays whose names begin with `prefix`, without it.
     Snapshot part(std::string_view prefix) const;
 

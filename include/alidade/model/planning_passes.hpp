@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "alidade/types.hpp"
 
@@ -29,9 +28,14 @@ public:
 
     /// The witness of one (set, successor number of a pair).
     virtual bool witness(Index set, Index pair, Index successor) const = 0;
-    /// All witnesses, sets x entries, as in a width table.
-    virtual std::vector<std::uint8_t> witnesses() const = 0;
-    virtual void take_witnesses(std::span<const std::uint8_t> witnesses) = 0;
+    /// The witnesses of one set, a number 0 or 1 an entry, as in a width table. They are held in bits.
+    virtual void witnesses(Index set, std::span<std::uint8_t> to) const = 0;
+    virtual void take_witnesses(Index set, std::span<const std::uint8_t> from) = 0;
+    /// The witnesses of all sets as they are held, to be written down: set after set, eight pairs together, a
+    /// byte for each successor of the pair that has most, a bit a pair.
+    virtual std::span<const std::uint8_t> witness_bits() const = 0;
+    /// Throws InvalidArgument unless they are as many.
+    virtual void take_witness_bits(std::span<const std::uint8_t> bits) = 0;
 };
 
 /// What a visit is worth, given what is known already [likelihood §5].

@@ -32,7 +32,6 @@ struct ErrorStep {
     struct Variance {
         double leverage = 0;  ///< c/2 (1+eta)^h: of a divergence
         double growth = 0;    ///< eta
-        double later = 0;     ///< H-2-h: the range of what follows after that
         double yet = 0;       ///< 8c (1+eta)^(h+1): divides tau later^2
     };
 
@@ -40,9 +39,12 @@ struct ErrorStep {
     std::span<const double> deviations;   ///< tau, one a pair; not of `divergence`
     std::span<const double> divergences;  ///< one a pair, of `divergence` and `total_variance`
     double range = 0;                     ///< of values at the next step
-    double span = 0;                      ///< of `ball`: by how much values of the model vary
-    const WeightBall* ball = nullptr;     ///< of `ball` and `total_variance`
-    double off = 0;                       ///< added to the largest over the ball: a truth off its mixture
+    double later = 0;                     ///< of `total_variance`: the range of what follows after that
+    std::span<const double> ranges;       ///< the same two, one a pair, where pairs differ in them; else none
+    std::span<const double> laters;
+    double span = 0;                   ///< of `ball`: by how much values of the model vary
+    const WeightBall* ball = nullptr;  ///< of `ball` and `total_variance`
+    double off = 0;                    ///< added to the largest over the ball: a truth off its mixture
     double most = std::numeric_limits<double>::infinity();  ///< it is cut at this; of `divergence`: each is
     Variance variance;
     std::span<const double> next;  ///< one a state

@@ -106,6 +106,8 @@ public:
     MixtureModel mixture_part() const;
 
 private:
+    TransitionModel described_part() const;  // the truth without its foreign part
+
     ProblemDescription parts_;
     SharedSuccessors successors_;
     Shape shape_;

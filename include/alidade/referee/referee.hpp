@@ -77,6 +77,9 @@ struct Case {
     std::vector<std::pair<std::string, double>> candidates;
     double bound = 0;
     std::string method;
+    /// Candidates for rewards that add up to at most 1 in every episode, whatever they depend on; none where
+    /// nothing is claimed of them.
+    std::vector<std::pair<std::string, double>> total = {};
 };
 
 enum class Verdict {

@@ -158,6 +158,22 @@ struct LinearMdpMeeting {
 LinearMdpMeeting linear_mdp_meeting(const BoundSetting& setting, double episodes,
                                     CoveringConstants constants);
 
+// Rewards that add up to at most 1 in every episode, one set of weights for all steps: bounds without a power
+// of H. No loss is above 1, so that a guarantee of 1 or more is vacuous.
+
+/// What HF-UCRL-RFE++ of Zhang, Zhang and Gu (2023) guarantees after K episodes with the constants of its
+/// proof: (4/K)(...) + (4/sqrt K)(...) [docs/bounds.md, A total of at most 1].
+double horizon_free_guarantee(const BoundSetting& setting, double episodes);
+
+/// The least K whose guarantee is at most epsilon in (0, 1]. With epsilon = 1, the K below which it is
+/// vacuous.
+double horizon_free_episodes(const BoundSetting& setting, double epsilon);
+
+/// 2 B (d-1) / epsilon^2, B the allowance of the likelihood after as many episodes: what the certificate
+/// `trajectory-kl` of a total of at most 1 takes to leading order, for base models whose experiments are
+/// chosen best; H-1 times as much, with B of one step, unless steps are pooled. Not a bound.
+double trajectory_rate(const BoundSetting& setting, double epsilon, bool pooled = true);
+
 // Theorem 3 of the paper: what no algorithm can do. The paper's constant is unspecified; ours is from a
 // direct argument on the same family of instances, in docs/bounds.md.
 

@@ -82,6 +82,8 @@ private:
             for (FoundActions::First& first : found.first)
                 shared_loss_.add_first(first.action, first.bound, std::move(first.advantage));
             if (!found.undecided.empty()) shared_loss_.add(h, offset + i, std::move(found.undecided));
+            margin_ = std::min(margin_, found.margin);
+            found.margin = std::numeric_limits<double>::infinity();
             found.first.clear();
             found.undecided.clear();
         }
@@ -110,7 +112,8 @@ private:
             widened(std::min(expected_loss(step_.next.loss), shared_loss_.bound())),
             widened(expected_loss(step_.next.gap)),
             {std::max(0.0, value + start.expect(step_.next.low) - slack),
-             std::min(static_cast<double>(shape_.horizon), value + start.expect(step_.next.high) + slack)}};
+             std::min(static_cast<double>(shape_.horizon), value + start.expect(step_.next.high) + slack)},
+            margin_};
     }
 
     AdvantageQuestion question_;
@@ -122,6 +125,7 @@ private:
     AdvantageStep step_;
     Index at_once_;
     std::vector<FoundActions> found_;  ///< of the states of the block in hand
+    double margin_ = std::numeric_limits<double>::infinity();
     Threads threads_;
 };
 
@@ -129,7 +133,7 @@ private:
 
 AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy, const ValueBounds& bounds,
-                                 Threads threads) {
+                                 Threads threads, const NearRewards* near) {
     const Shape& shape = learned.shape();
     expects(reward.shape() == shape && policy.shape() == shape,
             "reward and policy must have the model's shape ({} states, {} actions, horizon {})", shape.states,
@@ -139,7 +143,7 @@ AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationT
                 "value bounds have {} rows of {}; must have {} rows of {}", values->rows(), values->cols(),
                 shape.horizon + 1, shape.states);
     deviations.require_fit(learned);
-    return AdvantageRecursion({learned, deviations, reward, policy, bounds}, threads).run();
+    return AdvantageRecursion({learned, deviations, reward, policy, bounds, near}, threads).run();
 }
 
 }  // namespace alidade::detail

@@ -6,6 +6,7 @@
 
 #include "../theory/radii.hpp"
 #include "range_about_weights.hpp"
+#include "same_rows.hpp"
 
 namespace alidade::detail {
 
@@ -16,6 +17,7 @@ AdvantageState::AdvantageState(const AdvantageQuestion& question, const SecondOr
       reward_(question.reward),
       policy_(question.policy),
       bounds_(question.bounds),
+      near_(question.near),
       second_order_(second_order),
       shared_loss_(shared_loss),
       step_(step),
@@ -27,7 +29,8 @@ AdvantageState::AdvantageState(const AdvantageQuestion& question, const SecondOr
       actions_(at(shape_.actions)),
       mean_sums_(at(sets_ * d_)),
       difference_(at(d_)),
-      law_difference_(at(shape_.states), 0.0) {
+      law_difference_(learned_) {
+    if (question.near != nullptr) widening_.emplace(learned_, deviations_, policy_, *question.near);
     for (ActionBounds& action : actions_) {
         action.sums.resize(at(sets_ * d_));
         action.middle.resize(at(d_));
@@ -120,27 +123,8 @@ double AdvantageState::remainder_of_difference(Step h, State s, Action a) {
 }
 
 double AdvantageState::expected_difference(Step h, State s, Action a, const std::vector<double>& value) {
-    double sum = 0;
-    // Actions share some of their successors, so differences are kept by state, and the sum is corrected
-    // whenever one of them changes: that saves a pass over all states.
-    const auto count = [&](Action b, double weight) {
-        const auto law = learned_.model().probabilities(h, shape_.pair(s, b));
-        const auto targets = features_.targets(shape_.pair(s, b));
-        for (std::size_t j = 0; j < law.size(); ++j) {
-            double& difference = law_difference_[at(targets[j])];
-            sum -= std::abs(difference) * value[at(targets[j])];
-            difference += weight * law[j];
-            sum += std::abs(difference) * value[at(targets[j])];
-        }
-    };
-    count(a, 1);
-    for (Action b = 0; b < shape_.actions; ++b)
-        if (actions_[at(b)].probability > 0) count(b, -actions_[at(b)].probability);
-    for (Action b = 0; b < shape_.actions; ++b)
-        for (const std::int32_t target : features_.targets(shape_.pair(s, b)))
-            law_difference_[at(target)] = 0;
-    // A sum of sizes: negative by rounding only.
-    return std::max(0.0, sum);
+    return law_difference_(
+        h, s, a, [&](Action b) { return actions_[at(b)].probability; }, value);
 }
 
 double AdvantageState::oscillation(Index pair) const {
@@ -175,17 +159,20 @@ void AdvantageState::average(Step h, State s) {
 void AdvantageState::bound_losses(Step h, State s, FoundActions& found) {
     double loss = 0, gap = 0;
     // First rewards differ between the policy and an optimal one: H-h, not H-1-h [likelihood §9.6].
-    const double most =
-        std::min(static_cast<double>(shape_.steps_after(h) + 1),
-                 bounds_.optimal_upper(h, s) - bounds_.policy_lower(h, s) + rounding_slack(shape_.horizon));
+    const double most = near_ != nullptr ? near_->most(h, s)
+                                         : std::min(static_cast<double>(shape_.steps_after(h) + 1),
+                                                    bounds_.optimal_upper(h, s) - bounds_.policy_lower(h, s) +
+                                                        rounding_slack(shape_.horizon));
+    if (widening_) widening_->enter(h, s);
     for (Action a = 0; a < shape_.actions; ++a) {
         const Index pair = shape_.pair(s, a);
         const double certain = certain_advantage(h, s, a);
         const bool own = actions_[at(a)].probability == 1;
-        const double rough = own ? certain : std::min(certain, gap_advantage(h, s, a));
-        gap = std::max(gap, rough + backup_.upper(h, pair, step_.next.gap));
+        double rough = own ? certain : std::min(certain, gap_advantage(h, s, a));
         const double following = backup_.upper(h, pair, step_.next.loss);
-        const LinearAdvantage linear = own ? own_advantage() : linear_advantage(h, s, a, following);
+        LinearAdvantage linear = own ? own_advantage() : linear_advantage(h, s, a, following);
+        if (widening_ && !own) widen(h, s, a, rough, linear, found);
+        gap = std::max(gap, rough + backup_.upper(h, pair, step_.next.gap));
         // Any upper bound of the advantage will do, so the least is taken [docs/algorithms/likelihood.md,
         // Lemma 9]. That is why `advantage` is never above `gap`.
         const double sharp = std::min(rough, linear.upper);
@@ -203,14 +190,26 @@ void AdvantageState::bound_losses(Step h, State s, FoundActions& found) {
     step_.now.gap[at(s)] = std::min(gap, most);
 }
 
+// Advantages under the reward become those under all rewards near it; how much of them they stand is kept.
+void AdvantageState::widen(Step h, State s, Action a, double& rough, LinearAdvantage& linear,
+                           FoundActions& found) {
+    const double widening = (*widening_)(a);
+    if (near_->counts(h, s))
+        found.margin = std::min(found.margin, margin_of(std::min(rough, linear.upper), widening));
+    rough = widened(rough, widening, near_->scale);
+    linear.constant = widened(linear.constant, widening, near_->scale);
+    linear.upper = widened(linear.upper, widening, near_->scale);
+}
+
 double AdvantageState::certain_advantage(Step h, State s, Action a) const {
     if (actions_[at(a)].probability == 1) return 0;
     for (Action b = 0; b < shape_.actions; ++b) {
         if (actions_[at(b)].probability < 1) continue;
         const Index pair = shape_.pair(s, a);
         // Where the truth is no mixture, actions with the same mixtures may differ.
-        const bool alike = last(h) || nothing_follows(pair) ||
-                           (learned_.misspecification() == 0 && same_law(pair, shape_.pair(s, b)));
+        const bool alike =
+            last(h) || nothing_follows(pair) ||
+            (learned_.misspecification() == 0 && same_rows(features_, pair, shape_.pair(s, b)));
         if (alike) return actions_[at(a)].reward - actions_[at(b)].reward;
     }
     return std::numeric_limits<double>::infinity();
@@ -230,15 +229,6 @@ bool AdvantageState::nothing_follows(Index pair) const {
     if (anywhere()) return std::ranges::all_of(step_.next.upper, [](double value) { return value == 0; });
     return std::ranges::all_of(features_.targets(pair),
                                [&](std::int32_t target) { return step_.next.upper[at(target)] == 0; });
-}
-
-bool AdvantageState::same_law(Index one, Index other) const {
-    const Index first = features_.first_entry(one), second = features_.first_entry(other);
-    const auto count = features_.successors(one) * d_;
-    return std::ranges::equal(features_.targets(one), features_.targets(other)) &&
-           std::equal(features_.values().begin() + first * d_,
-                      features_.values().begin() + first * d_ + count,
-                      features_.values().begin() + second * d_);
 }
 
 double AdvantageState::gap_advantage(Step h, State s, Action a) {
@@ -290,7 +280,7 @@ AdvantageState::LinearAdvantage AdvantageState::linear_advantage(Step h, State s
     result.constant = known + separate_remainders(a);
     result.upper = result.constant + most;
     // Decided: the action cannot be better, and the dearer remainder would not change that.
-    if (result.upper + following <= 0) return result;
+    if (near_ == nullptr && result.upper + following <= 0) return result;
     result.constant = known + remainder_of_difference(h, s, a);
     result.upper = result.constant + most;
     return result;

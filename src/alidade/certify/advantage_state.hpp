@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "advantage_step.hpp"
@@ -9,6 +11,8 @@
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/types.hpp"
+#include "law_difference.hpp"
+#include "near_widening.hpp"
 #include "second_order.hpp"
 #include "set_backup.hpp"
 #include "shared_loss.hpp"
@@ -22,6 +26,7 @@ struct AdvantageQuestion {
     const Reward& reward;
     const Policy& policy;
     const ValueBounds& bounds;
+    const NearRewards* near = nullptr;  ///< all rewards near it, or none: it alone
 };
 
 /// What the actions of one state add to SharedLoss, which takes them in the order of the states.
@@ -33,6 +38,7 @@ struct FoundActions {
     };
     std::vector<UndecidedAction> undecided;
     std::vector<First> first;
+    double margin = std::numeric_limits<double>::infinity();  ///< least of the state's actions (margin_of)
 };
 
 /// The recursions of advantage_bounds at one (step, state) after another, with the scratch memory of one
@@ -74,7 +80,6 @@ private:
     /// after which the policy earns nothing. Infinite otherwise.
     double certain_advantage(Step h, State s, Action a) const;
     bool nothing_follows(Index pair) const;
-    bool same_law(Index one, Index other) const;
     double gap_advantage(Step h, State s, Action a);
     /// An advantage is at most `constant` and what a member adds along `direction`, at most `upper`.
     struct LinearAdvantage {
@@ -84,6 +89,7 @@ private:
     LinearAdvantage own_advantage() const { return {0, 0, std::vector<double>(at(sets_ * d_), 0.0)}; }
     /// By the exact expansion of both values. `following` is what decides whether it matters.
     LinearAdvantage linear_advantage(Step h, State s, Action a, double following);
+    void widen(Step h, State s, Action a, double& rough, LinearAdvantage& linear, FoundActions& found);
     void bound_value(Step h, State s);
 
     const LearnedMixture& learned_;
@@ -91,6 +97,7 @@ private:
     const Reward& reward_;
     const Policy& policy_;
     const ValueBounds& bounds_;
+    const NearRewards* near_;
     const SecondOrder& second_order_;
     const SharedLoss& shared_loss_;
     AdvantageStep& step_;
@@ -100,7 +107,8 @@ private:
     SetBackup backup_;
     std::vector<ActionBounds> actions_;
     std::vector<double> mean_sums_, difference_;
-    std::vector<double> law_difference_;  ///< a number a state, zero between uses
+    LawDifference law_difference_;
+    std::optional<NearWidening> widening_;
     SecondOrder::Scratch scratch_;
     SecondOrder::Form form_;
 };

@@ -6,6 +6,7 @@
 #include "../theory/radii.hpp"
 #include "alidade/certify/atlas.hpp"
 #include "alidade/error.hpp"
+#include "atlas_cells.hpp"
 #include "weight_cells.hpp"
 
 namespace alidade {
@@ -68,7 +69,7 @@ void descend(const Atlas& atlas, const Descent& from, double tolerance, std::vec
 }
 
 /// Of weights that sum to 1: the bounds at the corners, weighted, and what the weights are off that mixture
-/// [docs/algorithms/atlas.md, Theorem 2 and Rounding].
+/// [docs/algorithms/atlas.md, Theorem 2].
 double interpolated(const Atlas& atlas, const AtlasCell& cell, std::vector<double> coordinates,
                     const std::vector<double>& weights) {
     const auto k = static_cast<double>(atlas.objectives);
@@ -158,8 +159,6 @@ void check_policies(const Atlas& atlas) {
     const auto k = at(atlas.objectives);
     for (std::size_t p = 0; p < atlas.policies.size(); ++p) {
         const AtlasPolicy& policy = atlas.policies[p];
-        ensures(policy.policy.shape().horizon == atlas.horizon, "policy {} has the horizon {}", p,
-                policy.policy.shape().horizon);
         ensures(policy.values.size() == k, "policy {} has values of {} objectives; must be {}", p,
                 policy.values.size(), k);
         for (const Interval& value : policy.values)
@@ -242,6 +241,14 @@ AtlasAnswer Atlas::at(std::span<const double> weights) const {
 }
 
 void check_cover(const Atlas& atlas) {
+    for (std::size_t p = 0; p < atlas.policies.size(); ++p) {
+        const Index horizon = atlas.policies[p].policy.shape().horizon;
+        ensures(horizon == atlas.horizon, "policy {} has the horizon {}", p, horizon);
+    }
+    detail::check_cells(atlas);
+}
+
+void detail::check_cells(const Atlas& atlas) {
     const auto k = at(atlas.objectives);
     ensures(atlas.horizon >= 1, "the atlas has the horizon {}", atlas.horizon);
     ensures(k >= 1 && atlas.at_least.size() == k && atlas.at_most.size() == k && atlas.corners.size() >= k &&

@@ -105,7 +105,10 @@ void AtlasSearch::plan_corners(const std::vector<OpenCell>& cells) {
         if (same != plans_.end()) continue;
         PlanOfWeights plan{std::move(found[i]->policy), weights(added[i]), {}, false};
         for (Index k = 0; k < objectives_.count(); ++k)
-            plan.values.push_back(evaluate(model, plan.policy, objectives_[k], options_.threads).value);
+            // Sums may be rounded past what they can be, and who reads an atlas refuses such values.
+            plan.values.push_back(
+                std::clamp(evaluate(model, plan.policy, objectives_[k], options_.threads).value, 0.0,
+                           static_cast<double>(model.shape().horizon)));
         plans_.push_back(std::move(plan));
     }
 }

@@ -25,12 +25,16 @@ struct RewardFreeWork::Recursions {
 };
 
 RewardFreeWork::RewardFreeWork(const LearnedModel& learned, const DeviationTable& deviations,
-                               const RewardFreeOptions& options)
+                               const RewardFreeOptions& options, const RewardClass* rewards)
     : learned_(learned),
       deviations_(deviations),
       options_(options),
+      rewards_(rewards),
+      caps_(rewards == nullptr ? RewardCaps({learned.shape().horizon, options.ranges})
+                               : RewardCaps(learned, *rewards)),
       recursions_(std::make_unique<Recursions>()) {
     deviations.require_fit(learned);
+    if (rewards == nullptr && !options.ranges) exact_.emplace(ValueRanges{learned.shape().horizon, true});
 }
 
 RewardFreeWork::~RewardFreeWork() = default;
@@ -54,35 +58,37 @@ void RewardFreeWork::run_together() {
         steps.push_back(std::move(step));
         places.push_back(&place);
     };
-    if (awaited("model") || awaited("ltv")) add(kept.model, model_step(deviations_, ranges()));
-    if (awaited("coupling")) add(kept.coupling, coupling_step(deviations_, ranges()));
-    if (awaited("span")) add(kept.span, span_step(deviations_, value_spans(learned_, options_.threads)));
+    if (awaited("model") || awaited("ltv")) add(kept.model, model_step(deviations_, caps_));
+    if (awaited("coupling")) add(kept.coupling, coupling_step(deviations_, caps_));
+    if (awaited("span"))
+        add(kept.span,
+            span_step(deviations_, exact_caps(), value_spans(learned_, exact_caps(), options_.threads)));
     if (awaited("trajectory-kl") || awaited("hybrid")) {
         divergences.emplace(learned_, Divergence::kl, options_.threads);
-        add(kept.trajectory, divergence_step(*divergences));
+        add(kept.trajectory, divergence_step(*divergences, caps_));
     }
     std::vector<ErrorRecursion> results = detail::run_together(*learned_.mixture(), *kept.passes, steps);
     for (std::size_t k = 0; k < places.size(); ++k) *places[k] = std::move(results[k]);
-    if (kept.trajectory) errors_of_divergences(learned_, ranges(), *kept.trajectory);
+    if (kept.trajectory) errors_of_divergences(learned_, caps_, *kept.trajectory);
     kept.expected.clear();
 }
 
 const ErrorRecursion& RewardFreeWork::model() {
     auto& kept = recursions_->model;
     if (!kept && !recursions_->expected.empty()) run_together();
-    return kept ? *kept : kept.emplace(model_recursion(learned_, deviations_, options_));
+    return kept ? *kept : kept.emplace(model_recursion(learned_, deviations_, caps_, options_.threads));
 }
 
 const ErrorRecursion& RewardFreeWork::coupling() {
     auto& kept = recursions_->coupling;
     if (!kept && !recursions_->expected.empty()) run_together();
-    return kept ? *kept : kept.emplace(coupling_recursion(learned_, deviations_, options_));
+    return kept ? *kept : kept.emplace(coupling_recursion(learned_, deviations_, caps_, options_.threads));
 }
 
 const ErrorRecursion& RewardFreeWork::span() {
     auto& kept = recursions_->span;
     if (!kept && !recursions_->expected.empty()) run_together();
-    return kept ? *kept : kept.emplace(span_recursion(learned_, deviations_, options_.threads));
+    return kept ? *kept : kept.emplace(span_recursion(learned_, deviations_, exact_caps(), options_.threads));
 }
 
 const ErrorRecursion& RewardFreeWork::trajectory() {
@@ -90,7 +96,7 @@ const ErrorRecursion& RewardFreeWork::trajectory() {
     if (!kept && !recursions_->expected.empty()) run_together();
     if (kept) return *kept;
     return kept.emplace(trajectory_kl_recursion(
-        learned_, DivergenceTable(learned_, Divergence::kl, options_.threads), options_));
+        learned_, DivergenceTable(learned_, Divergence::kl, options_.threads), caps_, options_.threads));
 }
 
 const ErrorRecursion& RewardFreeWork::hybrid() {
@@ -98,8 +104,8 @@ const ErrorRecursion& RewardFreeWork::hybrid() {
     if (kept) return *kept;
     const ErrorRecursion& cut = trajectory();
     if (recursions_->passes == nullptr)
-        return kept.emplace(hybrid_recursion(learned_, deviations_, cut, options_));
-    const DescribeStep step = hybrid_step(deviations_, cut, ranges());
+        return kept.emplace(hybrid_recursion(learned_, deviations_, cut, caps_, options_.threads));
+    const DescribeStep step = hybrid_step(deviations_, cut, caps_);
     return kept.emplace(
         std::move(detail::run_together(*learned_.mixture(), *recursions_->passes, {&step, 1}).front()));
 }
@@ -107,18 +113,23 @@ const ErrorRecursion& RewardFreeWork::hybrid() {
 double RewardFreeWork::total_variance() {
     // The law of total variance is of one kernel: that of the mixture which the truth is near
     // [misspecification, Lemma 7].
-    if (const std::vector<double> rest = transfer_errors(learned_, ranges()); !rest.empty()) {
+    if (const std::vector<double> rest = transfer_errors(learned_, caps_); !rest.empty()) {
         const LearnedMixture exact = learned_.mixture()->exact();
         const DeviationTable own = deviations_.without(learned_.mixture()->misspecification());
-        RewardFreeWork mixtures(exact, own, options_);
+        RewardFreeWork mixtures(exact, own, options_, rewards_);
         mixtures.hybrid();
         return mixtures.total_variance() + rest.front();
     }
     const ErrorRecursion& cut = least();
+    // Nobody asks for the others any more: in a large model each takes as much as two policies.
+    recursions_->span.reset();
+    if (recursions_->hybrid) recursions_->trajectory.reset();
     const DivergenceTable divergences(learned_, Divergence::chi_square, options_.threads);
     if (recursions_->passes == nullptr)
-        return total_variance_bound(learned_, deviations_, divergences, cut, options_.threads).error;
-    return total_variance_bound(*learned_.mixture(), *recursions_->passes, deviations_, divergences, cut)
+        return total_variance_bound(learned_, deviations_, divergences, cut, exact_caps(), options_.threads)
+            .error;
+    return total_variance_bound(*learned_.mixture(), *recursions_->passes, deviations_, divergences, cut,
+                                exact_caps())
         .error;
 }
 
@@ -140,18 +151,24 @@ const ErrorRecursion& RewardFreeWork::least() {
 
 namespace {
 
-std::string always_applies(const LearnedModel&) {
+std::string always_applies(const RewardFreeWork&) {
     return {};
 }
 
-std::string without_divergences(const LearnedModel& learned) {
-    return learned.divergence_refusal();
+std::string without_histories(const RewardFreeWork& work) {
+    return work.of_histories() ? "where rewards may depend on the past, values may differ from state to "
+                                 "state by all that is left to earn"
+                               : "";
+}
+
+std::string without_divergences(const RewardFreeWork& work) {
+    return work.learned().divergence_refusal();
 }
 
 /// The entry of a recursion: its error is the value at the start.
 template <class Recursion>
 RewardFreeEntry by_recursion(std::string name, std::string summary,
-                             std::function<std::string(const LearnedModel&)> refusal, Recursion recursion) {
+                             std::function<std::string(const RewardFreeWork&)> refusal, Recursion recursion) {
     return {std::move(name), std::move(summary), std::move(refusal),
             [recursion](RewardFreeWork& work) { return start_value(work.learned(), recursion(work)); }};
 }
@@ -166,7 +183,7 @@ const std::vector<RewardFreeEntry>& reward_free_certificates() {
                      always_applies,
                      [](RewardFreeWork& work) -> const ErrorRecursion& { return work.coupling(); }),
         by_recursion("span", "by how much values in the model vary, averaged under the worst truth",
-                     always_applies,
+                     without_histories,
                      [](RewardFreeWork& work) -> const ErrorRecursion& { return work.span(); }),
         by_recursion("trajectory-kl", "the KL divergence of trajectories, and Pinsker's inequality",
                      without_divergences,

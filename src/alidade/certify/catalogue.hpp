@@ -2,14 +2,17 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "alidade/certify/deviation.hpp"
+#include "alidade/certify/reward_class.hpp"
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/learned_model.hpp"
+#include "reward_caps.hpp"
 
 namespace alidade::detail {
 
@@ -19,15 +22,18 @@ struct RewardFreeEntry;
 
 class RewardFreeWork {
 public:
-    /// Throws InvalidArgument unless the deviations fit the model.
+    /// Of a class of rewards, or, if there is none, of all in [0, 1]. Throws InvalidArgument unless the
+    /// deviations and the class fit the model.
     RewardFreeWork(const LearnedModel& learned, const DeviationTable& deviations,
-                   const RewardFreeOptions& options);
+                   const RewardFreeOptions& options, const RewardClass* rewards = nullptr);
     ~RewardFreeWork();
 
     const LearnedModel& learned() const noexcept { return learned_; }
     const DeviationTable& deviations() const noexcept { return deviations_; }
     const RewardFreeOptions& options() const noexcept { return options_; }
-    ValueRanges ranges() const noexcept { return {learned_.shape().horizon, options_.ranges}; }
+    const RewardCaps& caps() const noexcept { return caps_; }
+    /// Whether rewards may depend on the whole past.
+    bool of_histories() const noexcept { return rewards_ != nullptr && rewards_->of_histories(); }
 
     /// Tells what will be asked for, so that recursions over the same rows are run together.
     void expect(std::span<const RewardFreeEntry* const> entries);
@@ -49,10 +55,15 @@ public:
 private:
     struct Recursions;
     void run_together();
+    /// What values range over where the paper's H at every step has no form: spans and total variances.
+    const RewardCaps& exact_caps() const noexcept { return exact_ ? *exact_ : caps_; }
 
     const LearnedModel& learned_;
     const DeviationTable& deviations_;
     const RewardFreeOptions& options_;
+    const RewardClass* rewards_;
+    RewardCaps caps_;
+    std::optional<RewardCaps> exact_;  // if caps are the paper's
     std::unique_ptr<Recursions> recursions_;
 };
 
@@ -60,11 +71,14 @@ private:
 struct RewardFreeEntry {
     std::string name;     ///< as typed: "trajectory-kl"
     std::string summary;  ///< one sentence
-    /// Why it cannot be had of what was learned; empty if it can.
-    std::function<std::string(const LearnedModel&)> refusal;
+    /// Why it cannot be had of what was learned, for these rewards; empty if it can.
+    std::function<std::string(const RewardFreeWork&)> refusal;
     /// A bound of the error of any value, at the start.
     std::function<double(RewardFreeWork&)> error;
 };
+
+/// The certificate of all candidates that were asked for, or that apply; no loss is above `most`.
+RewardFreeCertificate certify_by(RewardFreeWork& work, double most);
 
 /// All of them, the simplest argument first.
 const std::vector<RewardFreeEntry>& reward_free_certificates();

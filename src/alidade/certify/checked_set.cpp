@@ -1,5 +1,6 @@
 #include "checked_set.hpp"
 
+#include "../theory/radii.hpp"
 #include "alidade/error.hpp"
 
 namespace alidade::detail {
@@ -24,6 +25,7 @@ std::vector<CheckedSet> checked_sets(const FeatureMap& features, const Counts& c
         set.rows.features = features.features();
         set.rows.add(features, set.seen, set.step);
         set.predicted = set.rows.predicted(set.fit.weights);
+        set.regret = mixture_regret(set.rows.informative_count(), features.features());
         if (set.by_step) set.predicted_by_step = set.by_step->predicted(set.fit.weights);
     }
     return sets;

@@ -20,6 +20,7 @@ struct CheckedSet {
     std::optional<FitRows> by_step;  ///< where steps are pooled: a row a pair and step
     std::vector<double> predicted;   ///< of each item of `rows`, by the fit
     std::vector<double> predicted_by_step;
+    double regret = 0;  ///< of a predictor of mixtures that does not know their weights, in nats
 
     const FitRows& view(bool apart) const { return apart ? *by_step : rows; }
     const std::vector<double>& predictions(bool apart) const { return apart ? predicted_by_step : predicted; }

@@ -1,9 +1,12 @@
 #include "alidade/certify/deviation.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "alidade/error.hpp"
+#include "alidade/model/parameter_set.hpp"
+#include "alidade/model/tangent_space.hpp"
 
 namespace alidade {
 
@@ -24,6 +27,29 @@ DeviationTable::DeviationTable(Index pairs, bool homogeneous, std::vector<double
 
 DeviationTable DeviationTable::of(const LearnedModel& learned) {
     return DeviationTable(learned.shape().pairs(), learned.homogeneous(), learned.variations());
+}
+
+DeviationTable DeviationTable::by_widths(const LearnedModel& learned, const WidthOptions& options,
+                                         Threads threads) {
+    const LearnedMixture* const mixture = learned.mixture();
+    if (mixture == nullptr) return of(learned);
+    const FeatureMap& features = mixture->model().features();
+    const TangentFeatures tangent(features, ParameterSet::of(features).space());
+    const std::size_t pairs = alidade::at(features.pairs());
+    std::vector<double> values(mixture->sets().size() * pairs);
+    // Set by set: nobody asks for the widths of all sets at once, which would take half as much memory as the
+    // features [docs/large-models.md].
+    WidthTable widths(mixture->sets().empty() ? 0 : 1, features);
+    for (std::size_t k = 0; k < mixture->sets().size(); ++k) {
+        std::ranges::fill(widths.witness, std::uint8_t{0});
+        // The hull of vertices needs no widths.
+        if (mixture->sets()[k].vertices() == nullptr)
+            bracket_widths(features, tangent, std::span(mixture->sets()).subspan(k, 1), options, threads,
+                           widths);
+        mixture->variations_of_set(static_cast<Index>(k), widths.upper_of(0), threads,
+                                   std::span(values).subspan(k * pairs, pairs));
+    }
+    return DeviationTable(features.pairs(), mixture->homogeneous(), std::move(values));
 }
 
 DeviationTable DeviationTable::without(double misspecification) const {

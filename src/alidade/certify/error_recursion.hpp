@@ -39,7 +39,7 @@ constexpr Index pairs_a_recursion = 128;
 template <class Make, class Cap>
 ErrorRecursion run_backwards(const Shape& shape, Threads threads, const Make& make, const Cap& cap) {
     ErrorRecursion result{Matrix::Zero(shape.horizon, shape.states),
-                          std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
+                          std::vector<std::int32_t>(at(shape.learned_steps() * shape.states), 0)};
     std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
     for (std::vector<double>& errors : of_steps) errors.assign(at(shape.states), 0.0);
     const auto back_up = [&](auto& backup, Step h, State first, State last) {
@@ -50,7 +50,7 @@ ErrorRecursion run_backwards(const Shape& shape, Threads threads, const Make& ma
                 best_action(shape, s, -1, [&](Index pair) { return backup(h, pair, next); });
             now[at(s)] = std::min(worst.value, cap(h, s));
             result.values(h, s) = now[at(s)];
-            result.actions[at(h * shape.states + s)] = worst.action;
+            result.actions[at(h * shape.states + s)] = static_cast<std::int32_t>(worst.action);
         }
     };
     Sweep(shape, threads, pairs_a_recursion).backwards(shape.horizon - 2, make, back_up);

@@ -112,6 +112,10 @@ private:
     double size_, gradient_size_ = 0, terms_ = 0;
 };
 
+double log_sum_exp(double one, double other) {
+    return std::max(one, other) + std::log1p(std::exp(-std::abs(one - other)));
+}
+
 double log_mean_exp(std::span<const double> logs) {
     const double largest = std::ranges::max(logs);
     double sum = 0;
@@ -177,8 +181,8 @@ double log_row_mixture(const FitRows& rows, const FitRow& row, std::span<const d
     return log_mean_exp(logs);
 }
 
-double log_row_mixture(const FitRows& rows, const FitRow& row, const Vector& weights, Vector& gradient) {
-    std::array<double, concentrations.size()> logs;
+RowMixture row_mixture(const FitRows& rows, const FitRow& row, const Vector& weights) {
+    std::array<double, concentrations.size()> logs, slope_sizes{};
     Matrix slopes = Matrix::Zero(rows.features, static_cast<Index>(logs.size()));
     for (std::size_t k = 0; k < logs.size(); ++k) {
         const double alpha = concentrations[k];
@@ -190,17 +194,27 @@ double log_row_mixture(const FitRows& rows, const FitRow& row, const Vector& wei
             logs[k] += term.value;
             doubt += term.size;
             if (!rows.informative[at(item)]) continue;
-            for (Index i = 0; i < rows.features; ++i)
+            double largest = 0;
+            for (Index i = 0; i < rows.features; ++i) {
                 slopes(i, static_cast<Index>(k)) += term.first * rows.f(item)[i];
+                largest = std::max(largest, rows.f(item)[i]);
+            }
+            // A difference of large numbers where the concentration is: its rounding is theirs.
+            slope_sizes[k] += term.first_size * largest;
         }
         logs[k] -= 32 * unit * (doubt + std::abs(log_gamma(alpha + row.visits)));
     }
-    const double mean = log_mean_exp(logs);
-    gradient = Vector::Zero(rows.features);
-    for (std::size_t k = 0; k < logs.size(); ++k)
-        gradient +=
-            std::exp(logs[k] - mean) / static_cast<double>(logs.size()) * slopes.col(static_cast<Index>(k));
-    return mean;
+    RowMixture result{log_mean_exp(logs), Vector::Zero(rows.features), 0};
+    const double terms = 32 + static_cast<double>(row.last - row.first);
+    for (std::size_t k = 0; k < logs.size(); ++k) {
+        const double share = std::exp(logs[k] - result.value) / static_cast<double>(logs.size());
+        result.gradient += share * slopes.col(static_cast<Index>(k));
+        // Any shares w give a lower bound, sum w_k (a_k - ln w_k) (Gibbs), so that those of the lowered
+        // logarithms are right for them: only the rounding of shares and slopes is in doubt.
+        result.gradient_doubt +=
+            share * slope_sizes[k] * (terms + 4 * (std::abs(logs[k]) + std::abs(result.value))) * unit;
+    }
+    return result;
 }
 
 ForeignAlternative::ForeignAlternative(const FitRows& rows, std::span<const double> kernel, double share)
@@ -240,6 +254,60 @@ void ForeignAlternative::expand(const Vector& weights, ConvexExpansion& about) c
         sum.add(rows_.f(item), foreign_term(share_, kernel_[at(item)], rows_.counts[at(item)],
                                             rows_.predicted(item, weights)));
     sum.finish();
+}
+
+ConfinedAlternative::ConfinedAlternative(const FitRows& rows, std::span<const double> kernel, double share,
+                                         std::span<const double> fitted, double regret)
+    : rows_(rows), foreign_(rows, kernel, share), fitted_(fitted), regret_(regret) {}
+
+double ConfinedAlternative::value_at_fit(const Vector& weights) const {
+    return log_sum_exp(std::log1p(-share_of_confinement) + foreign_.value(weights),
+                       std::log(share_of_confinement) - regret_);
+}
+
+double ConfinedAlternative::log_ahead(const Vector& weights) const {
+    // Averaged over the weights the likelihood is at most the regret below that of the fit, or of any
+    // weights.
+    AccurateSum sum(-regret_);
+    for (Index item = 0; item < rows_.size(); ++item)
+        if (rows_.informative[at(item)])
+            sum.add(rows_.counts[at(item)] * std::log(fitted_[at(item)] / rows_.predicted(item, weights)));
+    return sum.value();
+}
+
+double ConfinedAlternative::value(const Vector& weights) const {
+    return log_sum_exp(std::log1p(-share_of_confinement) + foreign_.value(weights),
+                       std::log(share_of_confinement) + log_ahead(weights));
+}
+
+void ConfinedAlternative::expand(const Vector& weights, ConvexExpansion& about) const {
+    ConvexExpansion mixtures;
+    foreign_.expand(weights, about);
+    Gathering sum(mixtures, rows_.features, -regret_, regret_);
+    for (Index item = 0; item < rows_.size(); ++item) {
+        if (!rows_.informative[at(item)]) continue;
+        const double n = rows_.counts[at(item)], p = rows_.predicted(item, weights);
+        Term term{n * std::log(fitted_[at(item)] / p), 0, -n / p, n / p, n / (p * p)};
+        term.size = n * static_cast<double>(rows_.features) + std::abs(term.value);
+        sum.add(rows_.f(item), term);
+    }
+    sum.finish();
+    const double one = std::log1p(-share_of_confinement) + about.value,
+                 other = std::log(share_of_confinement) + mixtures.value;
+    about.value = log_sum_exp(one, other);
+    // The shares of a sum of exponentials, and what the doubt of the exponents makes of them: the slope of a
+    // share by them is the product of both shares, which changes by the factor e^off at most on the way.
+    const double share = std::exp(one - about.value), rest = std::exp(other - about.value);
+    const double off = about.doubt + mixtures.doubt + 4 * unit * (1 + std::abs(one) + std::abs(other));
+    const double moved = share * rest * off * std::exp(off) + 4 * unit;
+    const Vector apart = about.gradient - mixtures.gradient;
+    about.doubt = std::max(about.doubt, mixtures.doubt) + 4 * unit * (1 + std::abs(about.value));
+    about.gradient_doubt = share * about.gradient_doubt + rest * mixtures.gradient_doubt +
+                           moved * apart.cwiseAbs().maxCoeff() +
+                           4 * unit * mixtures.gradient.cwiseAbs().maxCoeff();
+    about.gradient = share * about.gradient + rest * mixtures.gradient;
+    about.curvature =
+        share * about.curvature + rest * mixtures.curvature + share * rest * apart * apart.transpose();
 }
 
 }  // namespace alidade::detail

@@ -41,8 +41,14 @@ double log_row_evidence(const FitRows& rows, const FitRow& row, double concentra
                         std::span<const double> predicted);
 /// ln of the mean over `concentrations` of the same: what speaks against one row, whatever its concentration.
 double log_row_mixture(const FitRows& rows, const FitRow& row, std::span<const double> predicted);
-/// The same with its gradient by the weights, at any positive ones.
-double log_row_mixture(const FitRows& rows, const FitRow& row, const Vector& weights, Vector& gradient);
+
+/// The same at any positive weights, from below, with its gradient by them.
+struct RowMixture {
+    double value = 0;
+    Vector gradient;
+    double gradient_doubt = 0;  ///< what rounding has made of any element, at most
+};
+RowMixture row_mixture(const FitRows& rows, const FitRow& row, const Vector& weights);
 
 /// A kernel R, as a number for each item of a set: R(j|s,a), or below zero where the row is left alone.
 struct ForeignKernel {
@@ -68,6 +74,33 @@ private:
     double share_;
     std::vector<Index> items_;  // those that the kernel may add to and the weights change
     double constant_ = 0, constant_size_ = 0;
+};
+
+/// What is spent on confinement.
+inline constexpr double share_of_confinement = 0.05;
+
+/// foreign(R, epsilon), confined: its least over the weights may lie at weights that the data exclude. So a
+/// small share is spent on a predictor that believes some mixture, of which it does not know the weights: at
+/// weights far from the fit it is ahead of P_theta, whatever R is. A mean of both, so again a
+/// supermartingale, and ln of it is convex [docs/algorithms/model-check.md, Confinement].
+class ConfinedAlternative final : public ConvexFunction {
+public:
+    /// `fitted`: what the weights of largest likelihood predict, for all items; `regret`: of the informative
+    /// ones.
+    ConfinedAlternative(const FitRows& rows, std::span<const double> kernel, double share,
+                        std::span<const double> fitted, double regret);
+    /// The value at the fit's own weights, at which the predictor of mixtures is behind by its regret.
+    double value_at_fit(const Vector& weights) const;
+    double value(const Vector& weights) const override;
+    void expand(const Vector& weights, ConvexExpansion& about) const override;
+
+private:
+    double log_ahead(const Vector& weights) const;  // of the predictor of mixtures, from below
+
+    const FitRows& rows_;
+    ForeignAlternative foreign_;
+    std::span<const double> fitted_;
+    double regret_;
 };
 
 }  // namespace alidade::detail

@@ -79,6 +79,35 @@ void add_blocks(const FeatureMap& map, const FitRows& rows, std::vector<ForeignK
     }
 }
 
+/// Evenly on an eighth of the row's successors: the lowest of them, ..., the highest. What is mixed in at the
+/// edge of what can follow is rare in every base model, and so in what is cut out of their mean.
+void add_successors(const FeatureMap& map, const FitRows& rows, std::vector<ForeignKernel>& kernels) {
+    // Of all pairs, visited or not: how many kernels there are must not depend on the data.
+    Index parts = 0;
+    for (Index pair = 0; pair < map.pairs(); ++pair) parts = std::max(parts, map.successors(pair));
+    parts = std::min(parts, most_blocks);
+    if (parts < 2) return;
+    const std::size_t first = kernels.size();
+    for (Index part = 0; part < parts; ++part)
+        kernels.push_back(
+            {"successors " + std::to_string(part), std::vector<double>(rows.counts.size(), 0.0)});
+    std::vector<double> size(at(parts));
+    for (const FitRow& row : rows.rows) {
+        const Index begin = map.first_entry(row.pair);
+        const auto part_of = [&](Index entry) { return (entry - begin) * parts / row.successors; };
+        std::ranges::fill(size, 0.0);
+        for (Index e = begin; e < map.first_entry(row.pair + 1); ++e) ++size[at(part_of(e))];
+        for (Index item = row.first; item < row.last; ++item)
+            for (Index part = 0; part < parts; ++part) {
+                double& value = kernels[first + at(part)].values[at(item)];
+                if (size[at(part)] == 0)
+                    value = left_alone;
+                else if (part == part_of(rows.entries[at(item)]))
+                    value = 1 / size[at(part)];
+            }
+    }
+}
+
 /// The mean base row, cut to a quarter of its distribution function: the lowest successors, ..., the highest.
 void add_quarters(const FeatureMap& map, const FitRows& rows, std::vector<ForeignKernel>& kernels) {
     const std::size_t first = kernels.size();
@@ -126,6 +155,7 @@ std::vector<ForeignKernel> default_kernels(const FeatureMap& map, const FitRows&
             return of_neighbours(map, pair, target(entry));
         }));
     add_blocks(map, rows, kernels);
+    add_successors(map, rows, kernels);
     add_quarters(map, rows, kernels);
     // Sums of rounded probabilities may exceed one by a few roundings, and a law must not.
     for (ForeignKernel& kernel : kernels)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "../model/parallel.hpp"
@@ -45,11 +46,17 @@ std::vector<double> values_at(const Matrix& values, Step h) {
     return row;
 }
 
-}  // namespace
+/// The rewards near the one, and what they need; nothing where it is alone.
+struct Neighbours {
+    const DeviationTable* deviations = nullptr;
+    const NearRewards* near = nullptr;
+};
 
-double interval_loss(const LearnedModel& learned, const Reward& reward, const Policy& policy,
-                     const ValueBounds& bounds, Threads threads) {
+NearLoss recursion_of_intervals(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                                const ValueBounds& bounds, Threads threads, const Neighbours& around) {
     const Shape& shape = learned.shape();
+    const NearRewards* const near = around.near;
+    std::vector<double> margins(at(shape.states), std::numeric_limits<double>::infinity());
     const double slack = rounding_slack(shape.horizon);
     std::array<std::vector<double>, 2> of_steps;  // by turns: a step reads those of the next
     of_steps.fill(std::vector<double>(at(shape.states), 0.0));
@@ -64,7 +71,10 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
         in_chunks(shape.states, grain, threads, [&](State first, State last) {
             FollowingBounds::Reader reader(following);
             std::vector<ActionInterval> actions(at(shape.actions));
+            std::optional<NearWidening> widening;
+            if (near != nullptr) widening.emplace(learned, *around.deviations, policy, *near);
             for (State s = first; s < last; ++s) {
+                if (widening) widening->enter(h, s);
                 for (Action a = 0; a < shape.actions; ++a) {
                     const Index pair = shape.pair(s, a);
                     actions[at(a)] = {policy.probability(h, s, a),
@@ -72,13 +82,23 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
                                       {reader.lower(of_low, pair), reader.upper(of_high, pair)}};
                 }
                 double loss = 0;
-                for (Action a = 0; a < shape.actions; ++a)
-                    loss = std::max(
-                        loss, advantage(actions, at(a), slack) + reader.upper(of_loss, shape.pair(s, a)));
+                for (Action a = 0; a < shape.actions; ++a) {
+                    double above = advantage(actions, at(a), slack);
+                    if (widening && actions[at(a)].probability < 1) {
+                        const double by = (*widening)(a);
+                        if (near->counts(h, s))
+                            margins[at(s)] = std::min(margins[at(s)], margin_of(above, by));
+                        above = widened(above, by, near->scale);
+                    }
+                    loss = std::max(loss, above + reader.upper(of_loss, shape.pair(s, a)));
+                }
                 // The two policies' first rewards differ: H-h, not H-1-h [likelihood §9.6]. Nor is the loss
                 // above U - L.
-                const double most = std::min(static_cast<double>(shape.steps_after(h) + 1),
-                                             bounds.optimal_upper(h, s) - bounds.policy_lower(h, s) + slack);
+                const double most =
+                    near != nullptr
+                        ? near->most(h, s)
+                        : std::min(static_cast<double>(shape.steps_after(h) + 1),
+                                   bounds.optimal_upper(h, s) - bounds.policy_lower(h, s) + slack);
                 of_steps[at(h % 2)][at(s)] = std::min(loss, most);
             }
         });
@@ -88,7 +108,21 @@ double interval_loss(const LearnedModel& learned, const Reward& reward, const Po
     const bool some = std::ranges::any_of(
         start.atoms(), [&](const auto& atom) { return atom.second > 0 && next[at(atom.first)] > 0; });
     // Not zero by underflow.
-    return some ? std::max(start.expect(next), std::numeric_limits<double>::denorm_min()) + slack : 0.0;
+    return {some ? std::max(start.expect(next), std::numeric_limits<double>::denorm_min()) + slack : 0.0,
+            std::ranges::min(margins)};
+}
+
+}  // namespace
+
+double interval_loss(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                     const ValueBounds& bounds, Threads threads) {
+    return recursion_of_intervals(learned, reward, policy, bounds, threads, {}).loss;
+}
+
+NearLoss interval_loss(const LearnedModel& learned, const DeviationTable& deviations, const Reward& reward,
+                       const Policy& policy, const ValueBounds& bounds, const NearRewards& near,
+                       Threads threads) {
+    return recursion_of_intervals(learned, reward, policy, bounds, threads, {&deviations, &near});
 }
 
 }  // namespace alidade::detail

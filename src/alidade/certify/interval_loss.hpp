@@ -1,10 +1,12 @@
 #pragma once
 
+#include "alidade/certify/deviation.hpp"
 #include "alidade/certify/reward_certificate.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/model/reward.hpp"
 #include "alidade/types.hpp"
+#include "near_widening.hpp"
 
 namespace alidade::detail {
 
@@ -15,5 +17,14 @@ namespace alidade::detail {
 /// H-h and U - L; exactly 0 where the policy is proved optimal. `bounds` are of the same reward and policy.
 double interval_loss(const LearnedModel& learned, const Reward& reward, const Policy& policy,
                      const ValueBounds& bounds, Threads threads = {});
+
+/// The same under all rewards near it at once, and for how many times `unit` the policy is proved optimal;
+/// -1: not for the reward itself.
+struct NearLoss {
+    double loss = 0, margin = 0;
+};
+NearLoss interval_loss(const LearnedModel& learned, const DeviationTable& deviations, const Reward& reward,
+                       const Policy& policy, const ValueBounds& bounds, const NearRewards& near,
+                       Threads threads = {});
 
 }  // namespace alidade::detail

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "../convex/accurate_sum.hpp"
 #include "../estimate/maximum_likelihood.hpp"
 #include "../theory/log_gamma.hpp"
 #include "../theory/radii.hpp"
+#include "alidade/confidence/bets.hpp"
 #include "alidade/error.hpp"
 #include "fit_rows.hpp"
 #include "following_alternatives.hpp"
@@ -138,6 +140,36 @@ bool refuted(const ProfiledSet& set, double zeta, double threshold) {
     return found.lower >= needed;
 }
 
+/// The largest zeta, to the finest ratio, that is refuted; at least `first`, which is.
+double largest_refuted(double first, const std::function<bool(double)>& refuted_at) {
+    double low = first, high = 1;
+    while (high / low > finest) {
+        const double middle = std::sqrt(low * high);
+        (refuted_at(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
+/// By bets, of laws that may vary: where no weights are left that are within zeta.
+void refute_by_bets(const FeatureMap& features, const Counts& counts, bool homogeneous, double level,
+                    const std::vector<ProfiledSet>& sets, MisspecificationBound& bound) {
+    if (sets.empty()) return;
+    const std::vector<BetTable> tables = bet_tables(features, BetDesign(features), counts, homogeneous);
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        const double allowance = bet_allowance(std::ssize(tables), tables[k].bets(), level);
+        const auto empty = [&](double zeta) {
+            return !VertexSet::of(bet_half_spaces(tables[k], zeta, allowance, sets[k].fit.weights));
+        };
+        const double first = std::max(bound.varying, least_zeta);
+        if (!empty(first)) continue;
+        bound.varying = largest_refuted(first, empty);
+        if (bound.varying > bound.lower) {
+            bound.lower = bound.varying;
+            bound.step = sets[k].step;
+        }
+    }
+}
+
 }  // namespace
 
 MisspecificationBound misspecification_lower(const FeatureMap& features, const Counts& counts,
@@ -146,23 +178,18 @@ MisspecificationBound misspecification_lower(const FeatureMap& features, const C
     const std::vector<ProfiledSet> sets = profiled_sets(features, counts, homogeneous);
     MisspecificationBound bound;
     bound.level = level;
-    // Ville's inequality for each set, and a union over the sets.
-    const double threshold = std::log(static_cast<double>(std::max<std::size_t>(1, sets.size())) / level);
+    // Ville's inequality for each set, and a union over the sets; the other half of the level is for the
+    // bets.
+    const double threshold = std::log(2 * static_cast<double>(std::max<std::size_t>(1, sets.size())) / level);
     for (const ProfiledSet& set : sets) {
         // What is refuted is refuted for all that is less; a set that refutes no more than another adds
         // nothing.
         const double first = std::max(bound.lower, least_zeta);
         if (!refuted(set, 0, threshold) || !refuted(set, first, threshold)) continue;
-        double low = first, high = 1;
-        while (high / low > finest) {
-            const double middle = std::sqrt(low * high);
-            (refuted(set, middle, threshold) ? low : high) = middle;
-        }
-        if (low > bound.lower) {
-            bound.lower = low;
-            bound.step = set.step;
-        }
+        bound.lower = largest_refuted(first, [&](double zeta) { return refuted(set, zeta, threshold); });
+        bound.step = set.step;
     }
+    refute_by_bets(features, counts, homogeneous, level / 2, sets, bound);
     return bound;
 }
 

@@ -8,19 +8,19 @@
 
 namespace alidade::detail {
 
-DescribeStep model_step(const DeviationTable& deviations, const ValueRanges& ranges) {
-    return [&deviations, ranges](Step h, ErrorStep& step) {
+DescribeStep model_step(const DeviationTable& deviations, const RewardCaps& caps) {
+    return [&](Step h, ErrorStep& step) {
         step.kind = ErrorStep::Kind::model;
         step.deviations = deviations.row(h);
-        step.range = ranges.at(h);
+        caps.describe(h, step);
     };
 }
 
-DescribeStep coupling_step(const DeviationTable& deviations, const ValueRanges& ranges) {
-    return [&deviations, ranges](Step h, ErrorStep& step) {
+DescribeStep coupling_step(const DeviationTable& deviations, const RewardCaps& caps) {
+    return [&](Step h, ErrorStep& step) {
         step.kind = ErrorStep::Kind::coupling;
         step.deviations = deviations.row(h);
-        step.range = ranges.at(h);
+        caps.describe(h, step);
     };
 }
 
@@ -52,7 +52,6 @@ void run_steps(const LearnedMixture& learned, const TransitionOperator& passes,
         std::vector<ErrorStep> together(recursions.size());
         for (std::size_t k = 0; k < recursions.size(); ++k) {
             ErrorStep& step = together[k];
-            step.range = static_cast<double>(shape.steps_after(h));
             step.ball = &ball;
             step.next = errors[k][at((h + 1) % 2)];
             step.now = errors[k][at(h % 2)];
@@ -83,11 +82,14 @@ std::vector<ErrorRecursion> run_together(const LearnedMixture& learned, const Tr
     std::vector<ErrorRecursion> results(recursions.size());
     for (ErrorRecursion& result : results)
         result = {Matrix::Zero(shape.horizon, shape.states),
-                  std::vector<Action>(at(shape.learned_steps() * shape.states), 0)};
+                  std::vector<std::int32_t>(at(shape.learned_steps() * shape.states), 0)};
     run_steps(learned, passes, recursions, [&](Step h, std::span<const ErrorStep> together) {
         for (std::size_t k = 0; k < together.size(); ++k) {
-            for (State s = 0; s < shape.states; ++s) results[k].values(h, s) = together[k].now[at(s)];
-            std::ranges::copy(together[k].actions, results[k].actions.begin() + h * shape.states);
+            for (State s = 0; s < shape.states; ++s) {
+                results[k].values(h, s) = together[k].now[at(s)];
+                results[k].actions[at(h * shape.states + s)] =
+                    static_cast<std::int32_t>(together[k].actions[at(s)]);
+            }
         }
     });
     return results;

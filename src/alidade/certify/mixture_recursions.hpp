@@ -8,6 +8,7 @@
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/model/transition_operator.hpp"
 #include "alidade/types.hpp"
+#include "reward_caps.hpp"
 
 namespace alidade::detail {
 
@@ -15,8 +16,8 @@ namespace alidade::detail {
 using DescribeStep = std::function<void(Step h, ErrorStep& step)>;
 
 /// The steps of `model` and `coupling`. What they are given must outlive them.
-DescribeStep model_step(const DeviationTable& deviations, const ValueRanges& ranges);
-DescribeStep coupling_step(const DeviationTable& deviations, const ValueRanges& ranges);
+DescribeStep model_step(const DeviationTable& deviations, const RewardCaps& caps);
+DescribeStep coupling_step(const DeviationTable& deviations, const RewardCaps& caps);
 
 /// Whether recursions of a learned model can be run by an operator: base models, and one estimate a step.
 bool by_operator(const LearnedModel& learned);
@@ -31,5 +32,11 @@ std::vector<double> start_values(const LearnedMixture& learned, const Transition
                                  std::span<const DescribeStep> recursions);
 /// One recursion, with an operator of its own.
 ErrorRecursion run_by_operator(const LearnedModel& learned, Threads threads, const DescribeStep& recursion);
+
+/// `model_recursion` and `coupling_recursion` of a class of rewards.
+ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                               const RewardCaps& caps, Threads threads);
+ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                  const RewardCaps& caps, Threads threads);
 
 }  // namespace alidade::detail

@@ -91,8 +91,9 @@ void add_foreign(Check& check, std::size_t ours, std::size_t suspects) {
             one.kernel = k;
             for (std::size_t set = 0; set < check.sets.size(); ++set)
                 one.most.push_back(
-                    detail::ForeignAlternative(check.sets[set].rows, check.kernels[set][k].values, part)
-                        .value(check.sets[set].fit.weights));
+                    detail::ConfinedAlternative(check.sets[set].rows, check.kernels[set][k].values, part,
+                                                check.sets[set].predicted, check.sets[set].regret)
+                        .value_at_fit(check.sets[set].fit.weights));
             check.alternatives.push_back(std::move(one));
         }
 }
@@ -135,9 +136,9 @@ detail::SimplexMinimum minimum_of(const Check& check, const Alternative& one, st
     if (one.kind == Kind::rows)
         return detail::minimise(detail::RowsAlternative(here.view(one.apart), one.parameter),
                                 here.fit.weights, options);
-    return detail::minimise(
-        detail::ForeignAlternative(here.rows, check.kernels[set][one.kernel].values, one.parameter),
-        here.fit.weights, options);
+    return detail::minimise(detail::ConfinedAlternative(here.rows, check.kernels[set][one.kernel].values,
+                                                        one.parameter, here.predicted, here.regret),
+                            here.fit.weights, options);
 }
 
 /// Computes the least evidence over the weights of an alternative in every set; nothing where it turns out on

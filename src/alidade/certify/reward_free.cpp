@@ -37,15 +37,19 @@ std::vector<Contribution> decompose(const LearnedModel& learned, const ErrorRecu
 }
 
 std::vector<Contribution> model_contributions(const LearnedModel& learned, const DeviationTable& deviations,
-                                              const ErrorRecursion& recursion, const ValueRanges& ranges) {
+                                              const ErrorRecursion& recursion,
+                                              const detail::RewardCaps& caps) {
     const Shape& shape = learned.shape();
     // Where the recursion is clipped, the clip is what is added and nothing later counts.
-    const auto clipped = [&](Step h, State s) { return recursion.values(h, s) >= ranges.at(h); };
+    const auto clipped = [&](Step h, State s, Action a) {
+        return recursion.values(h, s) >= caps.at(h, shape.pair(s, a));
+    };
     const auto added = [&](Step h, State s, Action a) {
-        return clipped(h, s) ? recursion.values(h, s) : ranges.at(h) * deviations.at(h, shape.pair(s, a));
+        const Index pair = shape.pair(s, a);
+        return clipped(h, s, a) ? recursion.values(h, s) : caps.at(h, pair) * deviations.at(h, pair);
     };
     const auto move = [&](Step h, State s, Action a, double mass, std::vector<double>& next) {
-        if (clipped(h, s)) return;
+        if (clipped(h, s, a)) return;
         const auto targets = learned.model().successors().targets(shape.pair(s, a));
         const auto law = learned.model().probabilities(h, shape.pair(s, a));
         for (std::size_t j = 0; j < law.size(); ++j) next[at(targets[j])] += mass * law[j];
@@ -55,20 +59,22 @@ std::vector<Contribution> model_contributions(const LearnedModel& learned, const
 
 std::vector<Contribution> coupling_contributions(const LearnedModel& learned,
                                                  const DeviationTable& deviations,
-                                                 const ErrorRecursion& recursion, const ValueRanges& ranges) {
+                                                 const ErrorRecursion& recursion,
+                                                 const detail::RewardCaps& caps) {
     const Shape& shape = learned.shape();
     detail::CouplingBackup backup(learned);
     std::vector<double> values(at(shape.states));
     Step copied = -1;  // the step whose next values are in `values`: once a step, not once a state
     const auto added = [&](Step h, State s, Action a) {
-        return ranges.at(h) * deviations.at(h, shape.pair(s, a));
+        const Index pair = shape.pair(s, a);
+        return caps.at(h, pair) * deviations.at(h, pair);
     };
     const auto move = [&](Step h, State s, Action a, double mass, std::vector<double>& next) {
         const Index pair = shape.pair(s, a);
         if (copied != h)
             for (State t = 0; t < shape.states; ++t) values[at(t)] = recursion.values(h + 1, t);
         copied = h;
-        backup(h, pair, deviations.at(h, pair), ranges.at(h), values);
+        backup(h, pair, deviations.at(h, pair), caps.at(h, pair), values);
         const auto targets = learned.model().successors().targets(pair);
         const auto kept = backup.keep();
         for (std::size_t j = 0; j < targets.size(); ++j) next[at(targets[j])] += mass * kept[j];
@@ -91,34 +97,42 @@ constexpr const char* coupling_name = "coupling";
 
 }  // namespace
 
-ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations,
-                               const RewardFreeOptions& options) {
+ErrorRecursion detail::model_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                       const RewardCaps& caps, Threads threads) {
     deviations.require_fit(learned);
-    const ValueRanges ranges{learned.shape().horizon, options.ranges};
-    if (detail::by_operator(learned))
-        return detail::run_by_operator(learned, options.threads, detail::model_step(deviations, ranges));
+    if (by_operator(learned)) return run_by_operator(learned, threads, model_step(deviations, caps));
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
         // As ErrorStep::Kind::model has it, at rows that are no mixtures.
-        const double range = ranges.at(h);
+        const double range = caps.at(h, pair);
         return std::min(range, range * deviations.at(h, pair) + learned.model().expect(h, pair, next));
     };
-    return detail::run_backwards(
-        learned.shape(), options.threads, [&] { return backup; }, detail::uncapped);
+    return run_backwards(
+        learned.shape(), threads, [&] { return backup; }, uncapped);
+}
+
+ErrorRecursion detail::coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                          const RewardCaps& caps, Threads threads) {
+    deviations.require_fit(learned);
+    if (by_operator(learned)) return run_by_operator(learned, threads, coupling_step(deviations, caps));
+    const auto make = [&] {
+        return [&, backup = CouplingBackup(learned)](Step h, Index pair,
+                                                     const std::vector<double>& next) mutable {
+            return backup(h, pair, deviations.at(h, pair), caps.at(h, pair), next);
+        };
+    };
+    return run_backwards(learned.shape(), threads, make, uncapped);
+}
+
+ErrorRecursion model_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                               const RewardFreeOptions& options) {
+    return detail::model_recursion(
+        learned, deviations, detail::RewardCaps({learned.shape().horizon, options.ranges}), options.threads);
 }
 
 ErrorRecursion coupling_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                   const RewardFreeOptions& options) {
-    deviations.require_fit(learned);
-    const ValueRanges ranges{learned.shape().horizon, options.ranges};
-    if (detail::by_operator(learned))
-        return detail::run_by_operator(learned, options.threads, detail::coupling_step(deviations, ranges));
-    const auto make = [&] {
-        return [&, backup = detail::CouplingBackup(learned)](Step h, Index pair,
-                                                             const std::vector<double>& next) mutable {
-            return backup(h, pair, deviations.at(h, pair), ranges.at(h), next);
-        };
-    };
-    return detail::run_backwards(learned.shape(), options.threads, make, detail::uncapped);
+    return detail::coupling_recursion(
+        learned, deviations, detail::RewardCaps({learned.shape().horizon, options.ranges}), options.threads);
 }
 
 namespace {
@@ -144,18 +158,18 @@ private:
 };
 
 /// Those that were named, in the order of the catalogue, or all that apply; less those that are left out.
-std::vector<const detail::RewardFreeEntry*> chosen(const LearnedModel& learned,
-                                                   const RewardFreeOptions& options) {
+std::vector<const detail::RewardFreeEntry*> chosen(const detail::RewardFreeWork& work) {
+    const RewardFreeOptions& options = work.options();
     const std::vector<std::string>& names = options.certificates;
     for (const std::string& name : options.without) detail::find_reward_free(name);
     for (const std::string& name : names) {
-        const std::string refusal = detail::find_reward_free(name).refusal(learned);
+        const std::string refusal = detail::find_reward_free(name).refusal(work);
         expects(refusal.empty(), "the certificate '{}' cannot be had: {}", name, refusal);
     }
     std::vector<const detail::RewardFreeEntry*> entries;
     for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates()) {
         if (std::ranges::count(options.without, entry.name) > 0) continue;
-        if (names.empty() ? entry.refusal(learned).empty() : std::ranges::count(names, entry.name) > 0)
+        if (names.empty() ? entry.refusal(work).empty() : std::ranges::count(names, entry.name) > 0)
             entries.push_back(&entry);
     }
     expects(!entries.empty(), "all certificates are left out; must be one at least");
@@ -164,16 +178,18 @@ std::vector<const detail::RewardFreeEntry*> chosen(const LearnedModel& learned,
 
 }  // namespace
 
-RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
-                                          const RewardFreeOptions& options) {
-    detail::RewardFreeWork work(learned, deviations, options);
+RewardFreeCertificate detail::certify_by(RewardFreeWork& work, double most) {
+    const LearnedModel& learned = work.learned();
+    const DeviationTable& deviations = work.deviations();
+    const RewardFreeOptions& options = work.options();
     RewardFreeCertificate certificate;
     certificate.failure_probability = learned.delta();
     certificate.vacuous = false;
-    // H = 1, one base model, or base models that agree: any plan is optimal.
-    const bool known = deviations.zero();
+    // H = 1, one base model, or base models that agree; or nothing that can be earned later: any plan that is
+    // optimal in the model is optimal.
+    const bool known = deviations.zero() || work.caps().nothing_follows(learned.model().start());
     Candidates candidates(certificate);
-    const std::vector<const detail::RewardFreeEntry*> entries = chosen(learned, options);
+    const std::vector<const detail::RewardFreeEntry*> entries = chosen(work);
     if (!known) work.expect(entries);
     for (const detail::RewardFreeEntry* entry : entries)
         candidates.offer(entry->name, known ? 0 : work.bound(entry->error(work)));
@@ -181,17 +197,23 @@ RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const Dev
         certificate.method = certificate.candidates.front().first;
         return certificate;
     }
-    const auto horizon = static_cast<double>(learned.shape().horizon);
-    // No loss exceeds H, so a bound of H or more says nothing [design decision 5].
-    certificate.vacuous = candidates.least() >= horizon;
-    certificate.bound = std::min(candidates.least(), horizon);
+    // No loss exceeds the most that can be earned, so a bound of that or more says nothing [design decision
+    // 5].
+    certificate.vacuous = candidates.least() >= most;
+    certificate.bound = std::min(candidates.least(), most);
     if (options.contributions > 0) {
         certificate.contributions =
-            work.coupled() ? coupling_contributions(learned, deviations, work.coupling(), work.ranges())
-                           : model_contributions(learned, deviations, work.model(), work.ranges());
+            work.coupled() ? coupling_contributions(learned, deviations, work.coupling(), work.caps())
+                           : model_contributions(learned, deviations, work.model(), work.caps());
         keep_largest(certificate.contributions, options.contributions);
     }
     return certificate;
+}
+
+RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,
+                                          const RewardFreeOptions& options) {
+    detail::RewardFreeWork work(learned, deviations, options);
+    return detail::certify_by(work, static_cast<double>(learned.shape().horizon));
 }
 
 }  // namespace alidade

@@ -50,6 +50,10 @@ Sensitivity::~Sensitivity() = default;
 Sensitivity::Sensitivity(Sensitivity&&) noexcept = default;
 Sensitivity& Sensitivity::operator=(Sensitivity&&) noexcept = default;
 
+Shape Sensitivity::shape() const {
+    return parts_->task.shape();
+}
+
 SensitivityPoint Sensitivity::at(double zeta, const RewardQuestion* question) const {
     const Parts& parts = *parts_;
     const auto horizon = static_cast<double>(parts.task.horizon);

@@ -76,6 +76,10 @@ double contraction(const LearnedModel& learned, Step h) {
 }
 
 std::vector<double> value_spans(const LearnedModel& learned, Threads threads) {
+    return value_spans(learned, RewardCaps({learned.shape().horizon, true}), threads);
+}
+
+std::vector<double> value_spans(const LearnedModel& learned, const RewardCaps& caps, Threads threads) {
     const Index horizon = learned.shape().horizon;
     // Where data are pooled all steps have the same rows.
     const Index different = learned.homogeneous() ? std::min<Index>(1, horizon - 1) : horizon - 1;
@@ -87,34 +91,39 @@ std::vector<double> value_spans(const LearnedModel& learned, Threads threads) {
     for (Step h = horizon - 1; h >= 0; --h) {
         const double factor = h + 1 < horizon ? factors[at(std::min(h, different - 1))] : 0.0;
         // Values of two states differ by 1 at most in the reward and by TV times span in what follows [theory
-        // §3l].
-        spans[at(h)] = std::min(static_cast<double>(horizon - h), 1 + factor * spans[at(h + 1)]);
+        // §3l]; of a class, by its largest reward.
+        spans[at(h)] = std::min(caps.value(h), caps.reward(h) + factor * spans[at(h + 1)]);
     }
     return spans;
 }
 
-DescribeStep span_step(const DeviationTable& deviations, std::vector<double> spans) {
-    return [&deviations, known = std::move(spans)](Step h, ErrorStep& step) {
+DescribeStep span_step(const DeviationTable& deviations, const RewardCaps& caps, std::vector<double> spans) {
+    return [&, known = std::move(spans)](Step h, ErrorStep& step) {
         step.kind = ErrorStep::Kind::ball;
         step.deviations = deviations.row(h);
         step.span = known[at(h + 1)];
+        caps.describe(h, step);
     };
 }
 
 ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                               Threads threads) {
+    return span_recursion(learned, deviations, RewardCaps({learned.shape().horizon, true}), threads);
+}
+
+ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                              const RewardCaps& caps, Threads threads) {
     deviations.require_fit(learned);
-    const Shape& shape = learned.shape();
-    const std::vector<double> spans = value_spans(learned, threads);
-    if (by_operator(learned)) return run_by_operator(learned, threads, span_step(deviations, spans));
+    const std::vector<double> spans = value_spans(learned, caps, threads);
+    if (by_operator(learned)) return run_by_operator(learned, threads, span_step(deviations, caps, spans));
     const auto make = [&] {
         return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
             // As ErrorStep::Kind::ball has it, for other sets.
-            const auto range = static_cast<double>(shape.steps_after(h));
-            return std::min(range, spans[at(h + 1)] * deviations.at(h, pair) + backup.upper(h, pair, next));
+            return std::min(caps.at(h, pair),
+                            spans[at(h + 1)] * deviations.at(h, pair) + backup.upper(h, pair, next));
         };
     };
-    return run_backwards(shape, threads, make, uncapped);
+    return run_backwards(learned.shape(), threads, make, uncapped);
 }
 
 }  // namespace alidade::detail

@@ -18,6 +18,8 @@ double contraction(const LearnedModel& learned, Step h);
 /// sp_h = min(H-h, 1 + contraction(h) sp_{h+1}) for h = 0..H, the last zero: no value of any policy under any
 /// reward in [0,1] varies more over the states, in the learned model [theory §3l].
 std::vector<double> value_spans(const LearnedModel& learned, Threads threads = {});
+/// The same of a class of rewards: the largest of a step in place of 1, and of what can be earned for H-h.
+std::vector<double> value_spans(const LearnedModel& learned, const RewardCaps& caps, Threads threads = {});
 
 /// E_h = max_a min(H-1-h, sp_{h+1} tau + max over the confidence set of the expectation of E_{h+1}). The span
 /// is one of values in the learned model, so what comes after must be averaged under the truth, whence the
@@ -25,8 +27,10 @@ std::vector<double> value_spans(const LearnedModel& learned, Threads threads = {
 /// system, which may vary more: there a span would be false [theory §3f, §3l].
 ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                               Threads threads = {});
+ErrorRecursion span_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                              const RewardCaps& caps, Threads threads = {});
 
 /// Its steps, with those spans. What it is given must outlive it.
-DescribeStep span_step(const DeviationTable& deviations, std::vector<double> spans);
+DescribeStep span_step(const DeviationTable& deviations, const RewardCaps& caps, std::vector<double> spans);
 
 }  // namespace alidade::detail

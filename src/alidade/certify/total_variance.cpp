@@ -24,9 +24,11 @@ constexpr Index many_pairs = 10'000;
 constexpr double most_leverage = 4;
 
 /// The most leverage a policy collects in the model.
-double collected_leverage(const LearnedModel& learned, const DivergenceTable& divergences, Threads threads) {
+double collected_leverage(const LearnedModel& learned, const DivergenceTable& divergences,
+                          const RewardCaps& caps, Threads threads) {
     const auto backup = [&](Step h, Index pair, const std::vector<double>& next) {
-        return std::min(most_leverage, divergences.at(h, pair)) + learned.model().expect(h, pair, next);
+        const double own = caps.at(h, pair) > 0 ? divergences.at(h, pair) : 0;
+        return std::min(most_leverage, own) + learned.model().expect(h, pair, next);
     };
     return start_value(learned, run_backwards(
                                     learned.shape(), threads, [&] { return backup; }, uncapped));
@@ -46,7 +48,7 @@ void require_parts(const LearnedModel& learned, const DeviationTable& deviations
 /// The steps of U_h, with those weights.
 DescribeStep total_variance_step(const LearnedModel& learned, const DeviationTable& deviations,
                                  const DivergenceTable& divergences, const ErrorRecursion& cap,
-                                 const TotalVarianceWeights& weights) {
+                                 const RewardCaps& caps, const TotalVarianceWeights& weights) {
     const double c = weights.variance, eta = weights.growth;
     expects(std::isfinite(c) && c > 0, "variance weight is {}; must be positive", c);
     expects(std::isfinite(eta) && eta > 0, "growth is {}; must be positive", eta);
@@ -56,32 +58,31 @@ DescribeStep total_variance_step(const LearnedModel& learned, const DeviationTab
         step.kind = ErrorStep::Kind::total_variance;
         step.deviations = deviations.row(h);
         step.divergences = divergences.row(h);
-        step.variance = {0.5 * c * growing[at(h)], eta, step.range - 1, 8 * c * growing[at(h + 1)]};
+        step.variance = {0.5 * c * growing[at(h)], eta, 8 * c * growing[at(h + 1)]};
+        caps.describe(h, step);
         step.cap = cap.values.data() + h;
         step.cap_stride = cap.values.rows();
     };
 }
 
 /// U_h at one pair after another, for models that are no mixtures of base models.
-ErrorRecursion run_pair_by_pair(const LearnedModel& learned, const DescribeStep& describe, Threads threads) {
+ErrorRecursion run_pair_by_pair(const LearnedModel& learned, const RewardCaps& caps,
+                                const DescribeStep& describe, Threads threads) {
     const Shape& shape = learned.shape();
     std::vector<ErrorStep> steps(at(shape.learned_steps()));
-    for (Step h = 0; h < shape.learned_steps(); ++h) {
-        steps[at(h)].range = static_cast<double>(shape.steps_after(h));
-        describe(h, steps[at(h)]);
-    }
+    for (Step h = 0; h < shape.learned_steps(); ++h) describe(h, steps[at(h)]);
     const auto make = [&] {
         return [&, backup = SetBackup(learned)](Step h, Index pair, const std::vector<double>& next) mutable {
             // As ErrorStep::Kind::total_variance has it, for other sets.
             const ErrorStep& step = steps[at(h)];
             const ErrorStep::Variance& given = step.variance;
             const double tau = step.deviations[at(pair)], leverage = step.divergences[at(pair)];
-            const double now = std::min(step.range * tau, given.leverage * leverage);
-            if (step.range <= 1) return now;
+            const double now = std::min(caps.at(h, pair) * tau, given.leverage * leverage);
+            const double later = caps.later(h, pair);
+            if (later <= 0) return now;
             const double expected = learned.model().expect(h, pair, next);
-            const double by_growth =
-                (1 + given.growth) * expected + leverage * given.later / (4 * given.growth);
-            const double yet = tau * given.later * given.later / given.yet;
+            const double by_growth = (1 + given.growth) * expected + leverage * later / (4 * given.growth);
+            const double yet = tau * later * later / given.yet;
             if (by_growth <= expected + yet) return now + by_growth;
             return now + std::min(by_growth, backup.upper(h, pair, next) + yet);
         };
@@ -93,12 +94,12 @@ ErrorRecursion run_pair_by_pair(const LearnedModel& learned, const DescribeStep&
 /// Runs the recursion for several weights, all of them at once if an operator does it.
 using RunWeights = std::function<std::vector<double>(std::span<const TotalVarianceWeights>)>;
 
-/// Any weights are valid, so the search may be rough. `range` is H-1, `balance` its start, which balances
-/// (c/2) sum G and (H-1)^2/(8c).
+/// Any weights are valid, so the search may be rough. `square` is (H-1)^2, `balance` its start, which
+/// balances (c/2) sum G and (H-1)^2/(8c).
 class WeightSearch {
 public:
-    WeightSearch(double range, double balance, const RunWeights& run)
-        : range_(range), balance_(balance), run_(run) {}
+    WeightSearch(double square, double balance, const RunWeights& run)
+        : square_(square), balance_(balance), run_(run) {}
 
     /// One after another, each from the best so far.
     TotalVarianceBound thorough() {
@@ -140,22 +141,22 @@ private:
         const double before = best_.error;
         for (std::size_t k = 0; k < weights.size(); ++k) {
             // All variances together are at most (H-1)^2/4 [docs/algorithms/likelihood.md, Lemma 7].
-            const double found = values[k] + range_ * range_ / (8 * weights[k].variance);
+            const double found = values[k] + square_ / (8 * weights[k].variance);
             if (found < best_.error) best_ = {found, weights[k]};
         }
         return best_.error < 0.999 * before;
     }
 
-    double range_, balance_;
+    double square_, balance_;
     const RunWeights& run_;
     TotalVarianceBound best_{std::numeric_limits<double>::infinity(), {}};
 };
 
-TotalVarianceBound search_weights(const LearnedModel& learned, const ErrorRecursion& cap, double leverage,
-                                  const RunWeights& run) {
-    if (!(leverage > 0) || !std::isfinite(leverage)) return {start_value(learned, cap), {}};
-    const auto range = static_cast<double>(learned.shape().horizon - 1);
-    WeightSearch search(range, range / (2 * std::sqrt(leverage)), run);
+TotalVarianceBound search_weights(const LearnedModel& learned, const ErrorRecursion& cap,
+                                  const RewardCaps& caps, double leverage, const RunWeights& run) {
+    const double square = caps.square_at(learned.model().start());
+    if (!(leverage > 0) || !std::isfinite(leverage) || square == 0) return {start_value(learned, cap), {}};
+    WeightSearch search(square, std::sqrt(square) / (2 * std::sqrt(leverage)), run);
     return learned.shape().pairs() > many_pairs ? search.rough(start_value(learned, cap)) : search.thorough();
 }
 
@@ -164,47 +165,63 @@ TotalVarianceBound search_weights(const LearnedModel& learned, const ErrorRecurs
 ErrorRecursion total_variance_recursion(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
                                         const TotalVarianceWeights& weights, Threads threads) {
+    return total_variance_recursion(learned, deviations, divergences, cap,
+                                    RewardCaps({learned.shape().horizon, true}), weights, threads);
+}
+
+ErrorRecursion total_variance_recursion(const LearnedModel& learned, const DeviationTable& deviations,
+                                        const DivergenceTable& divergences, const ErrorRecursion& cap,
+                                        const RewardCaps& caps, const TotalVarianceWeights& weights,
+                                        Threads threads) {
     require_parts(learned, deviations, divergences, cap);
-    const DescribeStep step = total_variance_step(learned, deviations, divergences, cap, weights);
+    const DescribeStep step = total_variance_step(learned, deviations, divergences, cap, caps, weights);
     return by_operator(learned) ? run_by_operator(learned, threads, step)
-                                : run_pair_by_pair(learned, step, threads);
+                                : run_pair_by_pair(learned, caps, step, threads);
 }
 
 TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
                                         const DivergenceTable& divergences, const ErrorRecursion& cap,
                                         Threads threads) {
+    return total_variance_bound(learned, deviations, divergences, cap,
+                                RewardCaps({learned.shape().horizon, true}), threads);
+}
+
+TotalVarianceBound total_variance_bound(const LearnedModel& learned, const DeviationTable& deviations,
+                                        const DivergenceTable& divergences, const ErrorRecursion& cap,
+                                        const RewardCaps& caps, Threads threads) {
     require_parts(learned, deviations, divergences, cap);
     if (by_operator(learned)) {
         const LearnedMixture& mixture = learned.as_mixture("an operator");
         return total_variance_bound(mixture, *local_operator(mixture.model().features(), threads), deviations,
-                                    divergences, cap);
+                                    divergences, cap, caps);
     }
     const RunWeights run = [&](std::span<const TotalVarianceWeights> weights) {
         std::vector<double> values;
         for (const TotalVarianceWeights& each : weights)
-            values.push_back(start_value(
-                learned, total_variance_recursion(learned, deviations, divergences, cap, each, threads)));
+            values.push_back(start_value(learned, total_variance_recursion(learned, deviations, divergences,
+                                                                           cap, caps, each, threads)));
         return values;
     };
-    return search_weights(learned, cap, collected_leverage(learned, divergences, threads), run);
+    return search_weights(learned, cap, caps, collected_leverage(learned, divergences, caps, threads), run);
 }
 
 TotalVarianceBound total_variance_bound(const LearnedMixture& learned, const TransitionOperator& passes,
                                         const DeviationTable& deviations, const DivergenceTable& divergences,
-                                        const ErrorRecursion& cap) {
+                                        const ErrorRecursion& cap, const RewardCaps& caps) {
     require_parts(learned, deviations, divergences, cap);
     const RunWeights run = [&](std::span<const TotalVarianceWeights> weights) {
         std::vector<DescribeStep> steps;
         for (const TotalVarianceWeights& each : weights)
-            steps.push_back(total_variance_step(learned, deviations, divergences, cap, each));
+            steps.push_back(total_variance_step(learned, deviations, divergences, cap, caps, each));
         return start_values(learned, passes, steps);
     };
+    std::vector<double> masked;
     const DescribeStep capped = [&](Step h, ErrorStep& step) {
         step.kind = ErrorStep::Kind::divergence;
-        step.divergences = divergences.row(h);
+        step.divergences = caps.mask(h, divergences.row(h), masked);
         step.most = most_leverage;
     };
-    return search_weights(learned, cap, start_values(learned, passes, {&capped, 1}).front(), run);
+    return search_weights(learned, cap, caps, start_values(learned, passes, {&capped, 1}).front(), run);
 }
 
 }  // namespace alidade::detail

@@ -8,13 +8,13 @@
 
 namespace alidade::detail {
 
-std::vector<double> transfer_errors(const LearnedModel& learned, const ValueRanges& ranges) {
+std::vector<double> transfer_errors(const LearnedModel& learned, const RewardCaps& caps) {
     const LearnedMixture* const mixture = learned.mixture();
     if (mixture == nullptr || !(mixture->misspecification() > 0)) return {};
     const double zeta = mixture->misspecification();
     std::vector<double> errors(at(learned.shape().horizon), 0.0);
     for (Step h = learned.shape().horizon - 2; h >= 0; --h)
-        errors[at(h)] = (zeta * ranges.at(h) + (1 - zeta) * errors[at(h + 1)]) * (1 + 1e-15);
+        errors[at(h)] = (zeta * caps.of_step(h) + (1 - zeta) * errors[at(h + 1)]) * (1 + 1e-15);
     return errors;
 }
 
@@ -96,7 +96,7 @@ private:
 
 TransferOfReward transfer_of_reward(const LearnedMixture& learned, const Policy& policy,
                                     const ValueBounds& bounds) {
-    const std::vector<double> free = transfer_errors(learned, {learned.shape().horizon, true});
+    const std::vector<double> free = transfer_errors(learned, RewardCaps({learned.shape().horizon, true}));
     if (free.empty()) return {};
     const TransferOfReward spans = TransferRecursion(learned, policy, bounds).run();
     return {std::min(free.front(), spans.policy), std::min(free.front(), spans.optimal)};

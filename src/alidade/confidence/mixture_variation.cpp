@@ -102,14 +102,20 @@ private:
 }  // namespace
 
 std::vector<double> LearnedMixture::variations(const WidthTable& widths) const {
-    const Index pairs = shape().pairs(), count = uncertain_steps();
-    expects(widths.sets == count && widths.pairs == pairs,
+    expects(widths.sets == uncertain_steps() && widths.pairs == shape().pairs(),
             "the width table belongs to another learned model");
-    std::vector<double> values(at(count * pairs));
-    for (Index set = 0; set < count; ++set)
-        variations_of_set(set, widths.upper_of(set), {},
-                          std::span(values).subspan(at(set * pairs), at(pairs)));
-    return values;
+    return variations(widths.upper);
+}
+
+std::vector<double> LearnedMixture::variations(std::vector<double> upper, Threads threads) const {
+    const Index pairs = shape().pairs(), count = uncertain_steps();
+    expects(upper.size() == at(count * pairs), "{} widths; must be {} of {} pairs", upper.size(), count,
+            pairs);
+    for (Index set = 0; set < count; ++set) {
+        const auto own = std::span(upper).subspan(at(set * pairs), at(pairs));
+        variations_of_set(set, own, threads, own);
+    }
+    return upper;
 }
 
 namespace {
@@ -132,8 +138,11 @@ void variations_of_vertices(const FeatureMap& features, const VertexSet& vertice
                 for (Index k = 0; k < r; ++k) sums[at(k)] += std::abs(laws[at(k)] - law);
             }
             const double most = 0.5 * *std::ranges::max_element(sums);
+            // Of laws, sums of d products, and of as many differences as there are successors.
+            const double rounding = static_cast<double>(features.successors(pair) + features.features() + 2) *
+                                    std::numeric_limits<double>::epsilon();
             values[at(pair)] =
-                most > 0 || differ(features, pair) ? std::min(1.0, most + vertices.slack()) : 0;
+                most > 0 || differ(features, pair) ? std::min(1.0, most + vertices.slack() + rounding) : 0;
         }
     });
 }
@@ -179,16 +188,16 @@ void LearnedMixture::variations_of_set(Index set, std::span<const double> upper,
 
 std::vector<double> LearnedMixture::variations() const {
     const FeatureMap& features = model_.features();
-    WidthTable widths(uncertain_steps(), features);
-    for (Index set = 0; set < widths.sets; ++set) {
+    std::vector<double> upper(at(uncertain_steps() * features.pairs()), 0.0);
+    for (Index set = 0; set < uncertain_steps(); ++set) {
         const ConfidenceSet& members = sets_[at(set)];
         if (members.vertices() != nullptr) continue;
         const Matrix basis = members.parameters().space().basis.transpose();
         QuickWidth width(members.estimate().inverse_factor.lazyProduct(basis));
         for (Index pair = 0; pair < features.pairs(); ++pair)
-            widths.upper[at(set * features.pairs() + pair)] = width(features, pair);
+            upper[at(set * features.pairs() + pair)] = width(features, pair);
     }
-    return variations(widths);
+    return variations(std::move(upper));
 }
 
 }  // namespace alidade

@@ -83,19 +83,19 @@ std::vector<ConfidenceSet> WeightedRegression::solve(std::span<const RegressionS
         estimates.push_back(solve_ridge(step.rows, regularisation_));
         metrics.push_back(estimates.back().inverse_factor);
     }
-    WidthTable widths(sets, features);
-    bracket_widths(features, coarse_.features(), metrics, options, threads, widths);
+    const std::vector<double> upper = upper_widths(features, coarse_.features(), metrics, options, threads);
     const double failure = failure_per_set(delta_, coarse_.sets());
     std::vector<ConfidenceSet> result;
     for (Index k = 0; k < sets; ++k) {
         const RidgeEstimate& estimate = estimates[at(k)];
         const WeightedStatistics& step = statistics[at(k)];
         const double metric = std::sqrt(1 + estimate.metric_error);
-        const double noise =
-            weighted_radius({.dimension = coarse_.dimension(),
-                             .log_det_ratio = std::max(0.0, estimate.log_det_ratio + estimate.log_det_error),
-                             .leverage = metric * leverage(step, widths.upper_of(k)),
-                             .failure = failure});
+        const double noise = weighted_radius(
+            {.dimension = coarse_.dimension(),
+             .log_det_ratio = std::max(0.0, estimate.log_det_ratio + estimate.log_det_error),
+             .leverage = metric * leverage(step, std::span(upper).subspan(at(k * features.pairs()),
+                                                                          at(features.pairs()))),
+             .failure = failure});
         result.push_back(coarse[at(k)].set);
         if (!std::isfinite(noise)) continue;
         // As for the plain regression: noise times rows, minus lambda zeta, and the misspecification times

@@ -1,19 +1,15 @@
 #pragma once
 
-#include <algorithm>
-
+#include "../certify/thorough_widths.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "alidade/model/task.hpp"
 #include "alidade/width/width.hpp"
 
 namespace alidade::detail {
 
-/// What is handed over deserves tighter widths than what steers exploration: some two hundred thousand nodes
-/// of branch and bound in all, shared evenly, so that the result depends on the problem's sizes alone.
+/// The widths of what is handed over of a task.
 inline WidthOptions thorough_widths(const Task& task, WidthMethod method) {
-    const Index problems =
-        std::max<Index>(1, confidence_sets(task.horizon, task.homogeneous) * task.features->pairs());
-    return {.method = method, .nodes = std::clamp<Index>(200'000 / problems, 1, 2'000)};
+    return thorough_widths(confidence_sets(task.horizon, task.homogeneous), task.features->pairs(), method);
 }
 
 }  // namespace alidade::detail

@@ -47,9 +47,9 @@ JointPoint JointAscent::plain_start() {
     return point;
 }
 
-JointPoint JointAscent::start_with(const std::vector<Action>& actions, std::uint64_t turn) {
+JointPoint JointAscent::start_with(const std::vector<std::int32_t>& actions, std::uint64_t turn) {
     JointPoint point = plain_start();
-    for (std::size_t k = 0; k < actions.size(); ++k) point.actions[k] = static_cast<std::int32_t>(actions[k]);
+    std::ranges::copy(actions, point.actions.begin());
     // Of equal rewards nothing is uncertain, and there is no slope that would lead away from them.
     Stream random(0, Purpose::starts, turn, 0);
     for (std::uint8_t& reward : point.rewards) reward = sample_index(random, 2) == 0 ? 0 : 1;
@@ -266,7 +266,7 @@ JointSolution maximise(const JointProblem& problem, const AscentOptions& options
     JointAscent first(problem, options);
     if (shape.learned_steps() == 0) return {first.plain_start(), 0, 1};
     // The policy that attains B, which no (pi, R) exceeds [docs/algorithms/bernstein.md, Theorem 3].
-    std::vector<Action> actions = relaxation(problem, {}).actions;
+    std::vector<std::int32_t> actions = relaxation(problem, {}).actions;
     actions.resize(at(shape.horizon * shape.states), 0);
     const JointPoint relaxed = first.start_with(actions, turn);
     const double limit = clipped_share * problem.clips.front();

@@ -42,7 +42,7 @@ public:
     /// theirs if those are none.
     JointPoint plain_start();
     /// The actions of a policy instead, and random rewards.
-    JointPoint start_with(const std::vector<Action>& actions, std::uint64_t turn);
+    JointPoint start_with(const std::vector<std::int32_t>& actions, std::uint64_t turn);
     /// Random actions and rewards and, where weights are searched, random corners of the sets.
     JointPoint random_start(std::uint64_t turn, std::uint64_t number);
     /// A point of another problem, with weights that are members here.

@@ -8,14 +8,15 @@ namespace alidade::detail {
 namespace {
 
 RewardFreeCertificate printed_certificate(const Task& task, const ValueRegression& regression,
-                                          std::span<const RegressionSet> sets, const WidthTable& widths,
+                                          std::span<const RegressionSet> sets, std::span<const double> widths,
                                           const LearnedMixture& learned, Threads threads) {
     std::vector<Vector> estimates;
     std::vector<double> bonuses;
     const auto horizon = static_cast<double>(task.horizon);
+    const std::size_t pairs = at(task.features->pairs());
     for (std::size_t k = 0; k < sets.size(); ++k) {
         estimates.push_back(regression.features().space.weights(sets[k].estimate));
-        for (const double width : widths.upper_of(static_cast<Index>(k)))
+        for (const double width : widths.subspan(k * pairs, pairs))
             // Upper ends: with a lower end of the width it would be no bound. The paper's values have the
             // range H at every step [paper, Alg. 1 lines 2, 10].
             bonuses.push_back(horizon * (sets[k].radius * width + task.misspecification));
@@ -37,7 +38,7 @@ std::vector<std::string> certificates_without(const Sharpenings& sharp) {
 }  // namespace
 
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
-                               std::span<const RegressionSet> sets, const WidthTable& widths,
+                               std::span<const RegressionSet> sets, std::vector<double> widths,
                                std::int64_t episodes, Threads threads) {
     const ValueRegression::Setting& setting = regression.setting();
     // Radii are those of the regression's setting: with less of a misspecification they would be too small.
@@ -56,7 +57,7 @@ Knowledge regression_knowledge(const Task& task, const ValueRegression& regressi
         return {learned, printed_certificate(task, regression, sets, widths, *learned, threads), episodes};
     }
     const Sharpenings& sharp = constants.sharpenings;
-    return certify(task, std::move(confidence), widths,
+    return certify(task, std::move(confidence), std::move(widths),
                    {.delta = regression.delta(),
                     .threads = threads,
                     .episodes = episodes,

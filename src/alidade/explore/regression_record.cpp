@@ -50,35 +50,62 @@ Snapshot RegressionSource::evidence() const {
     return record;
 }
 
+// A byte each; of a large model as the planner holds them, so that writing them down takes no longer than a
+// signal can wait [docs/large-models.md].
+void RegressionSource::write_witnesses(Snapshot& record) const {
+    const std::size_t entries = at(setting_.task.features->entries());
+    if (is_large() && planner_) {
+        const auto bits = planner_->witness_bits();
+        record.bytes["witness_bits"].assign(bits.begin(), bits.end());
+        return;
+    }
+    std::vector<std::uint8_t>& bytes = record.bytes["witness"];
+    bytes.assign(at(regression_.sets()) * entries, 0);
+    for (Index set = 0; planner_ && set < regression_.sets(); ++set)
+        planner_->witnesses(set, std::span(bytes).subspan(at(set) * entries, entries));
+}
+
+// The V that the batch in hand is to be regressed on: with others a resumed run would differ. Earlier
+// programs have stored a byte each of large models, too.
+void RegressionSource::read_witnesses(const Snapshot& memory) {
+    const std::size_t entries = at(setting_.task.features->entries());
+    if (memory.bytes.contains("witness_bits")) {
+        planner().take_witness_bits(field(memory.bytes, "witness_bits", planner().witness_bits().size()));
+        return;
+    }
+    const auto& bytes = field(memory.bytes, "witness", at(regression_.sets()) * entries);
+    for (Index set = 0; set < regression_.sets(); ++set)
+        planner().take_witnesses(set, std::span(bytes).subspan(at(set) * entries, entries));
+}
+
 Snapshot RegressionSource::memory() const {
     Snapshot record = evidence();
     record.integers["refreshed"] = {thorough_at_, due_ ? 1 : 0};
     record.numbers["log_det"] = log_det_;
-    record.bytes["witness"] = planner_ ? planner_->witnesses() : widths_.witness;
+    write_witnesses(record);
     return record;
 }
 
 void RegressionSource::restore(const Snapshot& memory) {
-    statistics_ = read_ridge_statistics(memory, widths_.sets, regression_.dimension());
+    statistics_ = read_ridge_statistics(memory, regression_.sets(), regression_.dimension());
     episodes_ = field(memory.integers, "episodes", 1)[0];
     const auto& refreshed = field(memory.integers, "refreshed", 2);
     thorough_at_ = refreshed[0];
     due_ = refreshed[1] != 0;
-    log_det_ = field(memory.numbers, "log_det", at(widths_.sets));
-    // The V that the batch in hand is to be regressed on: with others a resumed run would differ.
-    planner().take_witnesses(field(memory.bytes, "witness", widths_.witness.size()));
+    log_det_ = field(memory.numbers, "log_det", at(regression_.sets()));
+    read_witnesses(memory);
     sets_.clear();
     widths_current_ = false;
 }
 
 Knowledge RegressionSource::recompute(const Snapshot& evidence) const {
     const auto sets =
-        regression_.solve(read_ridge_statistics(evidence, widths_.sets, regression_.dimension()));
-    WidthTable widths(regression_.sets(), *setting_.task.features);
-    bracket(thorough_widths(setting_.task, options_.width), sets, widths);
+        regression_.solve(read_ridge_statistics(evidence, regression_.sets(), regression_.dimension()));
     const std::int64_t episodes = field(evidence.integers, "episodes", 1)[0];
     expects(episodes >= 0, "the stored number of episodes is {}; must not be negative", episodes);
-    return regression_knowledge(setting_.task, regression_, sets, widths, episodes, setting_.threads);
+    return regression_knowledge(setting_.task, regression_, sets,
+                                upper_widths(thorough_widths(setting_.task, options_.width), sets, false),
+                                episodes, setting_.threads);
 }
 
 namespace {

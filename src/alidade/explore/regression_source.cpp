@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../model/kept_size.hpp"
 #include "alidade/error.hpp"
 #include "value_rows.hpp"
 
@@ -28,12 +29,11 @@ RegressionSource::RegressionSource(SourceSetting setting, RegressionSourceOption
     : setting_(std::move(setting)),
       options_(options),
       shape_(setting_.task.shape()),
-      regression_(value_regression(setting_.task, setting_.delta, options_.constants)),
-      widths_(regression_.sets(), *setting_.task.features) {
+      regression_(value_regression(setting_.task, setting_.delta, options_.constants)) {
     validate(shape_);
     setting_.task.start.validate(shape_.states);
-    statistics_.assign(at(widths_.sets), RidgeStatistics(regression_.dimension()));
-    log_det_.resize(at(widths_.sets));
+    statistics_.assign(at(regression_.sets()), RidgeStatistics(regression_.dimension()));
+    log_det_.resize(at(regression_.sets()));
 }
 
 RegressionSource::~RegressionSource() = default;
@@ -41,7 +41,7 @@ RegressionSource::~RegressionSource() = default;
 WidthPlanner& RegressionSource::planner() {
     if (!planner_)
         planner_ = local_operator(*setting_.task.features, setting_.threads)
-                       ->plan(regression_.features(), widths_.sets);
+                       ->plan(regression_.features(), regression_.sets());
     return *planner_;
 }
 
@@ -54,13 +54,30 @@ bool RegressionSource::thorough_due() const {
     return static_cast<double>(episodes_) >= (1 + refresh_growth) * static_cast<double>(thorough_at_);
 }
 
-void RegressionSource::bracket(const WidthOptions& effort, std::span<const RegressionSet> sets,
-                               WidthTable& widths) const {
+bool RegressionSource::is_large() const {
+    return !is_kept(static_cast<double>(setting_.task.features->values().size()));
+}
+
+void RegressionSource::visit_widths(const WidthOptions& effort, std::span<const RegressionSet> sets,
+                                    const WidthVisitor& visitor) const {
     std::vector<Matrix> metrics;
     metrics.reserve(sets.size());
     for (const RegressionSet& set : sets) metrics.push_back(set.inverse_factor);
-    bracket_widths(*setting_.task.features, regression_.features(), metrics, effort, setting_.threads,
-                   widths);
+    alidade::visit_widths(*setting_.task.features, regression_.features(), metrics, effort, setting_.threads,
+                          visitor);
+}
+
+std::vector<double> RegressionSource::upper_widths(const WidthOptions& effort,
+                                                   std::span<const RegressionSet> sets, bool warm) const {
+    std::vector<double> upper(at(regression_.sets() * shape_.pairs()));
+    WidthVisitor visitor;
+    if (warm && planner_)
+        visitor.start = [&](Index set, std::span<std::uint8_t> to) { planner_->witnesses(set, to); };
+    visitor.found = [&](const SetWidths& found) {
+        std::ranges::copy(found.upper, upper.begin() + found.set * shape_.pairs());
+    };
+    visit_widths(effort, sets, visitor);
+    return upper;
 }
 
 void RegressionSource::solve() {
@@ -72,9 +89,17 @@ void RegressionSource::solve() {
     // transition will have [paper, Alg. 1 line 8; theory §3i].
     const bool thorough = thorough_due();
     if (thorough) {
-        widths_.witness = planner().witnesses();
-        bracket({.method = options_.width}, sets_, widths_);
-        planner().take_witnesses(widths_.witness);
+        // Of a large model they are computed once more where a certificate needs them
+        // [docs/large-models.md].
+        const bool kept = !is_large();
+        widths_.resize(kept ? at(regression_.sets() * shape_.pairs()) : 0);
+        visit_widths({.method = options_.width}, sets_,
+                     {[&](Index set, std::span<std::uint8_t> to) { planner_->witnesses(set, to); },
+                      [&](const SetWidths& found) {
+                          planner_->take_witnesses(found.set, found.witness);
+                          if (kept)
+                              std::ranges::copy(found.upper, widths_.begin() + found.set * shape_.pairs());
+                      }});
         thorough_at_ = episodes_;
     }
     widths_current_ = thorough;
@@ -142,14 +167,14 @@ std::optional<std::int64_t> RegressionSource::refresh_bound() const {
 }
 
 Knowledge RegressionSource::knowledge() const {
-    if (widths_current_)
+    if (widths_current_ && !widths_.empty())
         return regression_knowledge(setting_.task, regression_, sets_, widths_, episodes_, setting_.threads);
     // Sets of all data so far. The frozen V stay those of the last refresh, because they must be fixed before
     // the batch in hand is run.
     const std::vector<RegressionSet> sets = regression_.solve(statistics_);
-    WidthTable widths = widths_;  // of the same sizes; the frozen witnesses are elsewhere
-    bracket({.method = options_.width}, sets, widths);
-    return regression_knowledge(setting_.task, regression_, sets, widths, episodes_, setting_.threads);
+    return regression_knowledge(setting_.task, regression_, sets,
+                                upper_widths({.method = options_.width}, sets, true), episodes_,
+                                setting_.threads);
 }
 
 }  // namespace alidade::detail

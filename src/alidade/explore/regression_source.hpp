@@ -74,8 +74,17 @@ private:
     Index set_index(Step h) const noexcept { return setting_.task.homogeneous ? 0 : h; }
     bool thorough_due() const;
     WidthPlanner& planner();
-    void bracket(const WidthOptions& effort, std::span<const RegressionSet> sets, WidthTable& widths) const;
+    /// The widths in the metrics of `sets`.
+    void visit_widths(const WidthOptions& effort, std::span<const RegressionSet> sets,
+                      const WidthVisitor& visitor) const;
+    /// Their upper ends, sets x pairs; the search begins with the frozen witnesses if it may.
+    std::vector<double> upper_widths(const WidthOptions& effort, std::span<const RegressionSet> sets,
+                                     bool warm) const;
     bool determinant_doubled() const;
+    /// Whether what can be computed from the features again is not kept.
+    bool is_large() const;
+    void write_witnesses(Snapshot& record) const;
+    void read_witnesses(const Snapshot& memory);
 
     SourceSetting setting_;
     RegressionSourceOptions options_;
@@ -86,19 +95,19 @@ private:
 
     // As of the last refresh:
     std::vector<RegressionSet> sets_;
-    WidthTable widths_;                      // of the last thorough pass
+    std::vector<double> widths_;             // upper ends of the last thorough pass, unless they are many
     std::unique_ptr<WidthPlanner> planner_;  // holds the frozen witnesses V; made when it is needed
     std::vector<double> log_det_;            // of every set
     std::int64_t thorough_at_ = -1;          // episodes at the last thorough pass over the widths
     int ascents_ = 0;                        // how often witnesses may move in the next backup
     bool due_ = true;
-    bool widths_current_ = false;  // widths_ are those of statistics_
+    bool widths_current_ = false;  // widths were bracketed in the metrics of statistics_
 };
 
-/// The knowledge that solved regressions and widths support: model and certificate. Throws InvalidArgument
-/// unless the regression was made for the task.
+/// The knowledge that solved regressions and widths support, of which the upper ends are given, sets x pairs:
+/// model and certificate. Throws InvalidArgument unless the regression was made for the task.
 Knowledge regression_knowledge(const Task& task, const ValueRegression& regression,
-                               std::span<const RegressionSet> sets, const WidthTable& widths,
+                               std::span<const RegressionSet> sets, std::vector<double> widths,
                                std::int64_t episodes, Threads threads = {});
 
 /// Statistics of all sets as fields of a snapshot, and back. Throws InvalidArgument if they do not fit or are

@@ -67,9 +67,12 @@ std::optional<RunContradiction> contradiction_of(const MisspecificationBound& bo
     RunContradiction found;
     found.what = fmt::format(
         "some transition law is farther than {:.4g}, in total variation, from every mixture of the base "
-        "models, "
-        "with probability {}; at most {:.4g} was assumed",
-        bound.lower, 1 - bound.level, assumed);
+        "models, with probability {}{}; at most {:.4g} was assumed",
+        bound.lower, 1 - bound.level,
+        bound.varying > assumed
+            ? ""
+            : ", if each state and action has one law a step that does not change with time",
+        assumed);
     found.episodes = episodes;
     found.level = bound.level;
     found.step = bound.step;

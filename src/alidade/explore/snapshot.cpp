@@ -1,12 +1,14 @@
 #include "alidade/explore/snapshot.hpp"
 
+#include <utility>
+
 namespace alidade {
 
 namespace {
 
 template <class T>
-void add_fields(std::string_view prefix, const std::map<std::string, T>& from, std::map<std::string, T>& to) {
-    for (const auto& [name, values] : from) to[std::string(prefix) + name] = values;
+void add_fields(std::string_view prefix, std::map<std::string, T>& from, std::map<std::string, T>& to) {
+    for (auto& [name, values] : from) to[std::string(prefix) + name] = std::move(values);
 }
 
 template <class T>
@@ -18,7 +20,7 @@ void take_fields(std::string_view prefix, const std::map<std::string, T>& from,
 
 }  // namespace
 
-void Snapshot::add(std::string_view prefix, const Snapshot& part) {
+void Snapshot::add(std::string_view prefix, Snapshot part) {
     add_fields(prefix, part.numbers, numbers);
     add_fields(prefix, part.integers, integers);
     add_fields(prefix, part.bytes, bytes);

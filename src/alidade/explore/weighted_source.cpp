@@ -32,14 +32,14 @@ WeightedSource::WeightedSource(SourceSetting setting, WidthMethod width)
       coarse_(with_half_of_delta(setting_), {.width = width}),
       statistics_(at(regression_.coarse().sets()),
                   WeightedStatistics(regression_.coarse().dimension(), setting_.task.features->pairs())),
-      widths_(regression_.coarse().sets(), *setting_.task.features) {}
+      witness_(at(regression_.coarse().sets() * setting_.task.features->entries()), 0) {}
 
 // phi_V of the frozen V, so that p = theta . phi_V is the chance of V(s') = 1 whose p(1-p) is wanted.
 std::vector<double> WeightedSource::phi_of_value(Index set, Index pair) const {
     const FeatureMap& features = *setting_.task.features;
     std::vector<double> sum(at(features.features()), 0.0);
     for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
-        if (!widths_.witness[at(set * features.entries() + e)]) continue;
+        if (!witness_[at(set * features.entries() + e)]) continue;
         const auto phi = features.phi(e);
         for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += phi[i];
     }
@@ -52,8 +52,13 @@ void WeightedSource::refresh() {
     // V near the argmax of |psi_V| in the weighted metric: rows that say most where least is known.
     // As often as the plain regression looks for its own.
     if (coarse_.thorough())
-        bracket_widths(*setting_.task.features, regression_.coarse().features(),
-                       regression_.metrics(statistics_), {.method = width_}, setting_.threads, widths_);
+        visit_widths(
+            *setting_.task.features, regression_.coarse().features(), regression_.metrics(statistics_),
+            {.method = width_}, setting_.threads,
+            {[&](Index set, std::span<std::uint8_t> to) { std::ranges::copy(witness_of(set), to.begin()); },
+             [&](const SetWidths& found) {
+                 std::ranges::copy(found.witness, witness_of(found.set).begin());
+             }});
     // sigma^2: the largest p(1-p) for any p that the plain sets leave possible, which bounds the noise's
     // variance on their event. Fixed before the data that they weigh, as V is [docs/algorithms/bernstein.md,
     // Theorem 1].
@@ -70,8 +75,8 @@ void WeightedSource::absorb(const Counts& batch) {
     visit_value_rows(
         setting_.task, regression_.coarse().features(), batch,
         [&](const RowPlace& place, Index successor) -> double {
-            return widths_
-                .witness[at(place.set * features.entries() + features.first_entry(place.pair) + successor)];
+            return witness_[at(place.set * features.entries() + features.first_entry(place.pair) +
+                               successor)];
         },
         [&](const ValueRow& row) {
             // x = psi_V / sigma, and the target divided likewise: noise of variance 1 at most, and of modulus
@@ -122,7 +127,7 @@ Snapshot WeightedSource::memory() const {
     write_weighted_statistics(statistics_, record);
     record.integers["episodes"] = {episodes()};
     record.numbers["variances"] = variances_;
-    record.bytes["witness"] = widths_.witness;
+    record.bytes["witness"] = witness_;
     record.add(coarse_prefix, coarse_.memory());
     return record;
 }
@@ -130,7 +135,7 @@ Snapshot WeightedSource::memory() const {
 void WeightedSource::restore(const Snapshot& memory) {
     statistics_ = read_weighted(memory);
     coarse_.restore(memory.part(coarse_prefix));
-    widths_.witness = field(memory.bytes, "witness", widths_.witness.size());
+    witness_ = field(memory.bytes, "witness", witness_.size());
     const auto place = memory.numbers.find("variances");
     const bool fixed = place != memory.numbers.end() && !place->second.empty();
     variances_ = fixed ? field(memory.numbers, "variances",

@@ -30,6 +30,10 @@ public:
     void restore(const Snapshot& memory) override;
 
 private:
+    std::span<std::uint8_t> witness_of(Index set) {
+        const std::size_t entries = at(setting_.task.features->entries());
+        return std::span(witness_).subspan(at(set) * entries, entries);
+    }
     std::vector<double> phi_of_value(Index set, Index pair) const;
     std::vector<WeightedStatistics> read_weighted(const Snapshot& record) const;
     Knowledge knowledge_of(std::span<const RidgeStatistics> coarse,
@@ -43,8 +47,8 @@ private:
     std::vector<WeightedStatistics> statistics_;
 
     // Of the batch in hand:
-    WidthTable widths_;              // whose witnesses are V
-    std::vector<double> variances_;  // sets x pairs: sigma^2; empty before the first
+    std::vector<std::uint8_t> witness_;  // sets x entries: V
+    std::vector<double> variances_;      // sets x pairs: sigma^2; empty before the first
 };
 
 /// The entry of the catalogue of sources.

@@ -5,6 +5,7 @@
 
 #include <system_error>
 
+#include "../certify/atlas_cells.hpp"
 #include "alidade/error.hpp"
 #include "alidade/files/policy_file.hpp"
 #include "atlas_json.hpp"
@@ -98,7 +99,7 @@ void make_room(const fs::path& folder) {
 Atlas covering_atlas(std::string_view text, const std::string& file, detail::AtlasHead& head) {
     Atlas atlas = detail::atlas_of(detail::parse_json(text, file), file, head);
     try {
-        check_cover(atlas);
+        detail::check_cells(atlas);
     } catch (const BrokenInvariant& broken) {
         throw InvalidArgument(
             fmt::format("{}: the atlas does not cover its weights: {}", file, broken.what()));

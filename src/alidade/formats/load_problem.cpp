@@ -52,7 +52,8 @@ Document open_document(std::string_view path_text) {
                                         "misspecification", "reach", "state_names", "action_names"});
     if (root.has("environment")) {
         const detail::TomlSection environment = root.section("environment");
-        environment.allow_only({"weights", "measures", "command", "system", "workers", "timeout"});
+        environment.allow_only(
+            {"weights", "measures", "foreign", "foreign_share", "command", "system", "workers", "timeout"});
         const std::string truth = root.has("linear") ? "measures" : "weights";
         expects(!(environment.has(truth) && environment.has("command")),
                 "{} has both '{}' and 'command'; keep the one that is to be explored",
@@ -62,8 +63,20 @@ Document open_document(std::string_view path_text) {
         const std::string other = root.has("linear") ? "weights" : "measures";
         expects(!environment.has(other), "{} is the truth of another kind of problem; this one has '{}'",
                 environment.where(other), truth);
+        for (const char* part : {"foreign", "foreign_share"})
+            expects(!environment.has(part) || environment.has("measures"),
+                    "{} is a part of the truth of a linear MDP, beside 'measures'; mixtures have it in "
+                    "truth.json",
+                    environment.where(part));
     }
     return document;
+}
+
+/// The kernel of a foreign part, in a file of its own.
+ForeignPart foreign_from(const fs::path& file, double share, const SuccessorMap& map) {
+    const BaseKernel kernel = detail::read_csr(file);
+    detail::validate_rows(kernel, kernel.rows / kernel.columns, file.string());
+    return detail::at_place(file.string(), [&] { return foreign_part(map, share, kernel); });
 }
 
 /// Features of pairs, and the truth if it is there.
@@ -74,8 +87,14 @@ void load_linear(const Document& document, ProblemDescription& parts) {
     if (section.has("norm_bound")) bound = section.real("norm_bound");
     parts.linear = std::make_shared<const PairFeatures>(
         detail::read_pair_features(document.beside(section.text("file")), bound));
-    if (root.has("environment") && root.section("environment").has("measures"))
-        parts.measures = detail::read_measures(document.beside(root.section("environment").text("measures")));
+    if (!root.has("environment") || !root.section("environment").has("measures")) return;
+    const detail::TomlSection environment = root.section("environment");
+    parts.measures = detail::read_measures(document.beside(environment.text("measures")));
+    if (!environment.has("foreign")) return;
+    const double share = environment.real("foreign_share");
+    expects(share > 0 && share <= 1, "{} is {}; must be greater than 0 and at most 1",
+            environment.where("foreign_share"), share);
+    parts.foreign = foreign_from(document.beside(environment.text("foreign")), share, *parts.linear);
 }
 
 /// Which of the kinds of features a problem has; it needs exactly one.
@@ -147,10 +166,7 @@ std::optional<ForeignPart> load_foreign(const nlohmann::json& document, const fs
             share);
     const nlohmann::json& name = detail::member(object, "file", where);
     expects(name.is_string(), "{}, \"file\": must be a text, the name of a kernel's file", where);
-    const fs::path file = (path.parent_path() / name.get<std::string>()).lexically_normal();
-    const BaseKernel kernel = detail::read_csr(file);
-    detail::validate_rows(kernel, kernel.rows / kernel.columns, file.string());
-    return detail::at_place(file.string(), [&] { return foreign_part(map, share, kernel); });
+    return foreign_from((path.parent_path() / name.get<std::string>()).lexically_normal(), share, map);
 }
 
 Matrix load_truth(const nlohmann::json& document, const fs::path& path, Index rows, Index features,

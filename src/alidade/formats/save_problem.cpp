@@ -138,6 +138,19 @@ std::string save_features(const FeatureMap& features, const fs::path& folder, co
     return text;
 }
 
+void save_foreign(const ForeignPart& foreign, const SuccessorMap& map, const fs::path& folder) {
+    BaseKernel kernel{.name = "foreign", .rows = map.pairs(), .columns = map.states(), .offsets = {0}};
+    for (Index pair = 0; pair < map.pairs(); ++pair) {
+        for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e) {
+            if (foreign.law[at(e)] == 0) continue;
+            kernel.targets.push_back(map.targets()[at(e)]);
+            kernel.probabilities.push_back(foreign.law[at(e)]);
+        }
+        kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
+    }
+    detail::write_csr(folder / "foreign.npz", kernel);
+}
+
 std::string save_truth(const Matrix& truth, const std::optional<ForeignPart>& foreign,
                        const SuccessorMap& map, const fs::path& folder) {
     std::string text = "{\"weights\": [\n";
@@ -148,16 +161,7 @@ std::string save_truth(const Matrix& truth, const std::optional<ForeignPart>& fo
     }
     text += "]";
     if (foreign) {
-        BaseKernel kernel{.name = "foreign", .rows = map.pairs(), .columns = map.states(), .offsets = {0}};
-        for (Index pair = 0; pair < map.pairs(); ++pair) {
-            for (Index e = map.first_entry(pair); e < map.first_entry(pair + 1); ++e) {
-                if (foreign->law[at(e)] == 0) continue;
-                kernel.targets.push_back(map.targets()[at(e)]);
-                kernel.probabilities.push_back(foreign->law[at(e)]);
-            }
-            kernel.offsets.push_back(static_cast<std::int64_t>(kernel.targets.size()));
-        }
-        detail::write_csr(folder / "foreign.npz", kernel);
+        save_foreign(*foreign, map, folder);
         text += fmt::format(",\n \"foreign\": {{\"share\": {}, \"file\": \"foreign.npz\"}}",
                             json(foreign->share).dump());
     }
@@ -171,7 +175,11 @@ std::string save_linear(const ProblemDescription& parts, const fs::path& folder)
                                    float_text(parts.linear->norm_bound()));
     if (parts.measures.empty()) return text;
     detail::write_measures(folder / "truth.npz", parts.measures);
-    return text + "\n[environment]\nmeasures = \"truth.npz\"\n";
+    text += "\n[environment]\nmeasures = \"truth.npz\"\n";
+    if (!parts.foreign) return text;
+    save_foreign(*parts.foreign, *parts.linear, folder);
+    return text +
+           fmt::format("foreign = \"foreign.npz\"\nforeign_share = {}\n", float_text(parts.foreign->share));
 }
 
 std::string target_section(const ProblemTarget& target) {

@@ -19,6 +19,8 @@ struct ErrorBlock {
     const Index* vector = nullptr;        ///< [step]: which of the vectors is the step's
     const double* deviations = nullptr;   ///< [step][lane]
     const double* divergences = nullptr;  ///< [step][lane]
+    const double* ranges = nullptr;       ///< [step][lane]
+    const double* laters = nullptr;       ///< [step][lane]
     double* values = nullptr;             ///< [step][lane]: written
     double* strange = nullptr;            ///< [step][lane]: one where `alone` has to be asked
 };
@@ -31,7 +33,7 @@ struct ErrorLanes {
     const double* value;  // [successor][lane]: next(s')
     Number* direction;    // d numbers
     Number* dual;         // p numbers
-    Number tau, divergence;
+    Number tau, divergence, range, later;
 };
 
 template <class Number>
@@ -54,17 +56,19 @@ ALIDADE_INLINE Number by_total_variance(const ErrorStep& step, const ErrorLanes<
     const ErrorStep::Variance& given = step.variance;
     // sqrt(chi Var) <= (c/2) (1+eta)^h chi + Var / (2c (1+eta)^h). The variances are paid for once, at the
     // start, by the law of total variance [bernstein §4.3].
-    const Number now = lesser_of(step.range * lane.tau, given.leverage * lane.divergence);
-    // Nothing can differ at the last learned step's successors.
-    if (step.range <= 1) return now;
-    // P|D| from P~|D|: (P - P~)|D| <= sqrt(chi (n-1) P~|D|) <= eta P~|D| + chi (n-1)/(4 eta).
+    const Number now = lesser_of(lane.range * lane.tau, given.leverage * lane.divergence);
+    // Nothing can differ at the last learned step's successors, nor where nothing can be earned after them.
+    const Number zero{};
+    if (!any_of(lane.later > zero)) return now;
+    // P|D| from P~|D|: (P - P~)|D| <= sqrt(chi (n-1) P~|D|) <= eta P~|D| + chi (n-1)/(4 eta); a divergence
+    // may be infinite.
     const Number expected = expectation_of(lane.law, lane.value, lane.rows.successors);
-    const Number by_growth =
-        (1 + given.growth) * expected + lane.divergence * given.later / (4 * given.growth);
+    const Number grown = lane.later > zero ? lane.divergence * lane.later / (4 * given.growth) : zero;
+    const Number by_growth = (1 + given.growth) * expected + grown;
     // Or by the maximum over the set; then the variances that are yet to be paid are averaged under P, which
     // costs tau times their range. P~ is a member: where that is too much for it already, the maximum need
     // not be known.
-    const Number yet = lane.tau * given.later * given.later / given.yet;
+    const Number yet = lane.tau * lane.later * lane.later / given.yet;
     const Number before = strange;
     const auto enough = by_growth <= expected + yet;
     if (!any_of(by_growth > expected + yet)) return now + by_growth;
@@ -75,23 +79,22 @@ ALIDADE_INLINE Number by_total_variance(const ErrorStep& step, const ErrorLanes<
 
 template <class Number>
 ALIDADE_INLINE Number error_of(const ErrorStep& step, const ErrorLanes<Number>& lane, Number& strange) {
-    const Number range = all_lanes<Number>(step.range);
     const Index m = lane.rows.successors;
     switch (step.kind) {
         case ErrorStep::Kind::model:
             // |(P - P~) V| <= TV times the range of V, V being the policy's value under the truth; what
             // follows is averaged under P~ [docs/algorithms/hoeffding.md, Lemma 3]. The span of values in the
             // model must not stand for the range here [theory §3l].
-            return lesser_of(range, step.range * lane.tau + expectation_of(lane.law, lane.value, m));
+            return lesser_of(lane.range, lane.range * lane.tau + expectation_of(lane.law, lane.value, m));
         case ErrorStep::Kind::coupling:
             // It does not fall as tau grows, because no value exceeds the range, so any tau above the total
             // variation is valid. It needs no clip: it is a mean of the range and of values, with weights tau
             // and 1 - tau [likelihood §4 A].
-            return lane.tau * step.range + mean_less_mass(lane.law, lane.value, m, lane.tau);
+            return lane.tau * lane.range + mean_less_mass(lane.law, lane.value, m, lane.tau);
         case ErrorStep::Kind::ball:
             // D_h = (P - P~) V~ + P D_{h+1}: with the model's value in the first term it is the truth that
             // averages the second, hence the maximum over the set [docs/algorithms/hoeffding.md, Lemma 4b].
-            return lesser_of(range, step.span * lane.tau + over_ball(step, lane, strange));
+            return lesser_of(lane.range, step.span * lane.tau + over_ball(step, lane, strange));
         case ErrorStep::Kind::divergence:
             return lesser_of(all_lanes<Number>(step.most), lane.divergence) +
                    expectation_of_possible(lane.law, lane.value, m, negligible_mass);
@@ -120,11 +123,13 @@ struct ErrorKernel {
                 const double* const value = block.next + block.vector[k] * m * lanes + l;
                 const auto place = static_cast<Index>(k);
                 Number strange{};
-                const Number error = error_of<Number>(step,
-                                                      {rows, law, value, direction, direction + d,
-                                                       number_at<Number>(block.deviations + l, place),
-                                                       number_at<Number>(block.divergences + l, place)},
-                                                      strange);
+                const Number error = error_of<Number>(
+                    step,
+                    {rows, law, value, direction, direction + d,
+                     number_at<Number>(block.deviations + l, place),
+                     number_at<Number>(block.divergences + l, place),
+                     number_at<Number>(block.ranges + l, place), number_at<Number>(block.laters + l, place)},
+                    strange);
                 set_number(block.values + l, place, error);
                 set_number(block.strange + l, place, strange);
             }

@@ -283,6 +283,8 @@ void LocalOperator::recurse(std::span<const double> weights, std::span<const Err
         if (step.kind != ErrorStep::Kind::divergence)
             require_size(step.deviations.size(), pairs, "deviations");
         if (divergences) require_size(step.divergences.size(), pairs, "divergences");
+        if (!step.ranges.empty()) require_size(step.ranges.size(), pairs, "ranges");
+        require_size(step.laters.size(), std::ssize(step.ranges), "ranges of what follows");
         const bool ball = step.kind == ErrorStep::Kind::ball || step.kind == ErrorStep::Kind::total_variance;
         expects(!ball || (step.ball != nullptr && step.ball->features == features_.features() && step.alone),
                 "a step over a ball of weights needs one, and what is asked alone");
@@ -296,7 +298,7 @@ void LocalOperator::recurse(std::span<const double> weights, std::span<const Err
     for (std::size_t k = 0; k < together.size(); ++k) places.push_back(next.place(k));
     const Recursions given{weights, together, next, places};
     const Index m = tiles().blocks().most_successors, steps = std::ssize(together);
-    const Index own = ErrorKernel::scratch(m, features_.features()) + 4 * steps * lanes +
+    const Index own = ErrorKernel::scratch(m, features_.features()) + 6 * steps * lanes +
                       steps * (Sweep::alignment * features_.actions());
     Sweep(shape(), threads_, pairs_a_pass)
         .backwards(
@@ -316,18 +318,20 @@ void LocalOperator::finish_block(Index block, std::span<const ErrorStep> togethe
                 const ErrorStep& step = together[k];
                 const Index pair = block * lanes + l;
                 const double tau = step.deviations[at(pair)], upper = step.alone(pair);
+                const double range = step.ranges.empty() ? step.range : step.ranges[at(pair)];
+                const double later = step.laters.empty() ? step.later : step.laters[at(pair)];
                 double& value = values[static_cast<Index>(k) * lanes + l];
                 if (step.kind == ErrorStep::Kind::ball) {
-                    value = std::min(step.range, step.span * tau + upper);
+                    value = std::min(range, step.span * tau + upper);
                     continue;
                 }
                 const ErrorStep::Variance& given = step.variance;
                 const double divergence = step.divergences[at(pair)];
-                const double now = std::min(step.range * tau, given.leverage * divergence);
+                const double now = std::min(range * tau, given.leverage * divergence);
                 // What is so small that lanes cannot tell adds nothing to the growth but the divergence.
-                const double by_set = upper + tau * given.later * given.later / given.yet;
-                const double by_growth =
-                    (1 + given.growth) * upper + divergence * given.later / (4 * given.growth);
+                const double by_set = upper + tau * later * later / given.yet;
+                const double grown = later > 0 ? divergence * later / (4 * given.growth) : 0;
+                const double by_growth = (1 + given.growth) * upper + grown;
                 value = now + std::min(by_set, by_growth);
             }
 }
@@ -339,13 +343,17 @@ void LocalOperator::recurse_states(const Recursions& given, Scratch& scratch, St
     double* const kernel_scratch = scratch.numbers;
     double* const deviations = kernel_scratch + ErrorKernel::scratch(m, d);
     double* const divergences = deviations + steps * lanes;
-    double* const values = divergences + steps * lanes;
+    double* const ranges = divergences + steps * lanes;
+    double* const laters = ranges + steps * lanes;
+    double* const values = laters + steps * lanes;
     double* const strange = values + steps * lanes;
     double* const worth = strange + steps * lanes;  // [step][pair of eight states]
     const Index group = Sweep::alignment * actions;
     const auto kernel = ErrorsByLanes::of(widest_lanes());
-    const auto load = [&](std::span<const double> numbers, Index pair, Index count, double* to) {
-        for (Index l = 0; l < lanes; ++l) to[l] = l < count && !numbers.empty() ? numbers[at(pair + l)] : 0.0;
+    const auto load = [&](std::span<const double> numbers, Index pair, Index count, double* to,
+                          double otherwise = 0) {
+        for (Index l = 0; l < lanes; ++l)
+            to[l] = l < count && !numbers.empty() ? numbers[at(pair + l)] : otherwise;
     };
     ValuesAhead ahead(tiles(), given.next, (last * actions + lanes - 1) / lanes);
     // Eight states at a time: their pairs fill whole blocks, and their values stay near.
@@ -357,10 +365,12 @@ void LocalOperator::recurse_states(const Recursions& given, Scratch& scratch, St
             for (Index k = 0; k < steps; ++k) {
                 load(together[at(k)].deviations, pair, count, deviations + k * lanes);
                 load(together[at(k)].divergences, pair, count, divergences + k * lanes);
+                load(together[at(k)].ranges, pair, count, ranges + k * lanes, together[at(k)].range);
+                load(together[at(k)].laters, pair, count, laters + k * lanes, together[at(k)].later);
             }
             const double* const next = ahead.of(b);
             kernel({tiles().tile(b, scratch.tile), d, next, given.vectors.data(), deviations, divergences,
-                    values, strange},
+                    ranges, laters, values, strange},
                    given.weights.data(), together, kernel_scratch);
             finish_block(b, together, values, strange);
             for (Index k = 0; k < steps; ++k)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "alidade/error.hpp"
 #include "ascent_kernel.hpp"
 #include "coordinate_kernel.hpp"
 #include "lane_dispatch.hpp"
@@ -18,6 +19,9 @@ using AscentsByLanes =
     ByLanes<AscentKernel, const AscentStep&, const Tile&, const double*, double*, double*, double*, bool*>;
 using CoordinatesAscend = ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, const double*,
                                   double*, double*, double*, bool*>;
+
+/// The fewest pairs that are worth a chunk where witnesses are copied, some ten nanoseconds each.
+constexpr Index pairs_copied = 8192;
 
 /// Bits of lanes as numbers 0 and 1.
 struct SpreadKernel {
@@ -119,23 +123,35 @@ void PlanningPass::for_each_block(const Step& step, std::span<double> values, co
     }
 }
 
-std::vector<std::uint8_t> PlanningPass::witnesses() const {
-    std::vector<std::uint8_t> result(at(sets_ * features_.entries()));
-    for (Index set = 0; set < sets_; ++set)
-        for (Index pair = 0; pair < features_.pairs(); ++pair)
+void PlanningPass::witnesses(Index set, std::span<std::uint8_t> to) const {
+    expects(to.size() == at(features_.entries()), "{} witnesses of a set; must be {}", to.size(),
+            features_.entries());
+    in_chunks(features_.pairs(), pairs_copied, threads_, [&](Index first, Index last) {
+        for (Index pair = first; pair < last; ++pair)
             for (Index j = 0; j < features_.successors(pair); ++j)
-                result[at(set * features_.entries() + features_.first_entry(pair) + j)] =
-                    static_cast<std::uint8_t>(witness(set, pair, j));
-    return result;
+                to[at(features_.first_entry(pair) + j)] = static_cast<std::uint8_t>(witness(set, pair, j));
+    });
 }
 
-void PlanningPass::take_witnesses(std::span<const std::uint8_t> witnesses) {
-    std::ranges::fill(witness_, std::uint8_t{0});
-    for (Index set = 0; set < sets_; ++set)
-        for (Index pair = 0; pair < features_.pairs(); ++pair)
+void PlanningPass::take_witnesses(Index set, std::span<const std::uint8_t> from) {
+    expects(from.size() == at(features_.entries()), "{} witnesses of a set; must be {}", from.size(),
+            features_.entries());
+    const LaneBlocks& blocks = tiles_.blocks();
+    // Eight pairs share their bytes, so that a chunk has whole blocks.
+    in_chunks(std::ssize(blocks.start) - 1, pairs_copied / lanes, threads_, [&](Index first, Index last) {
+        std::uint8_t* const bits = witness_.data() + set * blocks.slots();
+        std::fill(bits + blocks.start[at(first)], bits + blocks.start[at(last)], std::uint8_t{0});
+        for (Index pair = first * lanes; pair < std::min(features_.pairs(), last * lanes); ++pair)
             for (Index j = 0; j < features_.successors(pair); ++j)
-                if (witnesses[at(set * features_.entries() + features_.first_entry(pair) + j)] != 0)
+                if (from[at(features_.first_entry(pair) + j)] != 0)
                     witness_[place(set, pair, j)] |= static_cast<std::uint8_t>(bit(pair));
+    });
+}
+
+void PlanningPass::take_witness_bits(std::span<const std::uint8_t> bits) {
+    expects(bits.size() == witness_.size(), "{} bytes of witnesses; must be {}", bits.size(),
+            witness_.size());
+    std::ranges::copy(bits, witness_.begin());
 }
 
 }  // namespace alidade::detail

@@ -40,8 +40,10 @@ public:
     bool witness(Index set, Index pair, Index successor) const noexcept override {
         return (witness_[place(set, pair, successor)] & bit(pair)) != 0;
     }
-    std::vector<std::uint8_t> witnesses() const override;
-    void take_witnesses(std::span<const std::uint8_t> witnesses) override;
+    void witnesses(Index set, std::span<std::uint8_t> to) const override;
+    void take_witnesses(Index set, std::span<const std::uint8_t> from) override;
+    std::span<const std::uint8_t> witness_bits() const override { return witness_; }
+    void take_witness_bits(std::span<const std::uint8_t> bits) override;
 
 private:
     /// Pairs first .. last-1, `first` a multiple of eight.

@@ -26,7 +26,7 @@ const Family& find_family(std::string_view name) {
 /// The family with a truth that may be a little off: two more parameters.
 Family off_by(Family family) {
     family.parameters.push_back(detail::real_parameter(
-        "foreign", "0", 0, 1, "Share of the truth that is no mixture of the base models; 0: all of it is."));
+        "foreign", "0", 0, 1, "Share of the truth that is not what the model says; 0: all of it is."));
     family.parameters.push_back(word_parameter(
         "foreign_law", {"random", "uniform", "shared", "lowest"},
         "What that share is: a law of its own on each pair's successors, all of them alike, one law for all "
@@ -50,11 +50,9 @@ std::vector<Family> all_families() {
          {detail::garnet_family, detail::needle_family, detail::riverswim_family, detail::lock_family,
           detail::chain_family, detail::inventory_family, detail::gridworld_family, detail::reservoir_family,
           detail::queue_family, detail::epidemic_family, detail::fishery_family, detail::hard_family,
-          detail::hard_simplex_family, detail::hard_short_family})
+          detail::hard_simplex_family, detail::hard_short_family, detail::linear_random_family,
+          detail::linear_lock_family, detail::linear_grid_family})
         all.push_back(off_by(family()));
-    all.push_back(detail::linear_random_family());
-    all.push_back(detail::linear_lock_family());
-    all.push_back(detail::linear_grid_family());
     return all;
 }
 

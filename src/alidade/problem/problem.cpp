@@ -93,9 +93,9 @@ ProblemDescription checked(ProblemDescription parts) {
             parts.misspecification);
     expects(parts.linear == nullptr || !parts.truth, "a linear MDP's truth are measures, not weights");
     expects(parts.linear != nullptr || parts.measures.empty(), "a mixture's truth are weights, not measures");
-    expects(!parts.foreign || parts.truth,
-            "the problem \"{}\" has a foreign part of the truth, but no true weights for the rest of it",
-            parts.name);
+    expects(!parts.foreign || parts.truth || !parts.measures.empty(),
+            "the problem \"{}\" has a foreign part of the truth, but no true {} for the rest of it",
+            parts.name, parts.linear ? "measures" : "weights");
     return parts;
 }
 
@@ -121,17 +121,17 @@ void check_foreign(const ForeignPart& foreign, const SuccessorMap& map) {
     }
 }
 
-/// (1 - share) of the mixture and `share` of the foreign part.
-TransitionModel with_foreign(const MixtureModel& mixture, const ForeignPart& foreign, bool homogeneous) {
-    const Index steps = homogeneous ? 1 : mixture.shape().horizon;
+/// (1 - share) of the model and `share` of the foreign part.
+TransitionModel with_foreign(const TransitionModel& model, const ForeignPart& foreign, bool homogeneous) {
+    const Index steps = homogeneous ? 1 : model.shape().horizon;
     std::vector<double> probabilities;
     probabilities.reserve(at(steps) * foreign.law.size());
     for (Step h = 0; h < steps; ++h) {
-        const std::vector<double> here = mixture.all_probabilities(h);
+        const std::vector<double> here = model.all_probabilities(h);
         for (std::size_t e = 0; e < here.size(); ++e)
             probabilities.push_back((1 - foreign.share) * here[e] + foreign.share * foreign.law[e]);
     }
-    return {mixture.shared_successors(), mixture.shape().horizon, mixture.start(), std::move(probabilities)};
+    return {model.shared_successors(), model.shape().horizon, model.start(), std::move(probabilities)};
 }
 
 std::string name_of(const std::vector<std::string>& names, Index i, Index count, const char* what) {
@@ -150,6 +150,7 @@ Problem::Problem(ProblemDescription description)
         if (parts_.measures.empty()) return;
         expects(static_cast<Index>(parts_.measures.size()) == rows,
                 "the true measures are of {} steps; must be of {}", parts_.measures.size(), rows);
+        if (parts_.foreign) check_foreign(*parts_.foreign, *successors_);
         true_system();  // checks that all laws are laws
         return;
     }
@@ -193,12 +194,14 @@ std::string Problem::action_name(Action a) const {
 }
 
 TransitionModel Problem::true_system() const {
-    if (!is_linear()) {
-        const MixtureModel truth = mixture_part();
-        if (parts_.foreign) return with_foreign(truth, *parts_.foreign, parts_.homogeneous);
-        // The system is a kernel; how it came about is nobody's business.
-        return static_cast<const TransitionModel&>(truth);
-    }
+    TransitionModel described = described_part();
+    if (parts_.foreign) return with_foreign(described, *parts_.foreign, parts_.homogeneous);
+    return described;
+}
+
+TransitionModel Problem::described_part() const {
+    // The system is a kernel; how it came about is nobody's business.
+    if (!is_linear()) return static_cast<const TransitionModel&>(mixture_part());
     expects(truth_known(), "the true measures of the problem \"{}\" are not known, so it cannot be simulated",
             parts_.name);
     return linear_model(parts_.linear, parts_.horizon, parts_.start, parts_.measures);
@@ -214,12 +217,12 @@ MixtureModel Problem::true_model() const {
 double Problem::true_misspecification() const {
     expects(truth_known(), "the truth of the problem \"{}\" is not known", parts_.name);
     if (!parts_.foreign) return 0;
-    const MixtureModel mixture = mixture_part();
+    const TransitionModel described = described_part();
     double largest = 0;
     for (Step h = 0;
          h < (homogeneous() ? std::min<Index>(1, shape_.learned_steps()) : shape_.learned_steps()); ++h)
         for (Index pair = 0; pair < shape_.pairs(); ++pair) {
-            const Law law = mixture.probabilities(h, pair);
+            const Law law = described.probabilities(h, pair);
             const auto foreign = std::span(parts_.foreign->law).subspan(at(successors_->first_entry(pair)));
             double distance = 0;
             for (std::size_t j = 0; j < law.size(); ++j) distance += std::abs(law[j] - foreign[j]);

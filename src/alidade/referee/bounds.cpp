@@ -332,10 +332,10 @@ Real Bounds::total_variance(const Values& cap, const std::vector<Numbers>& lever
             const Real chi = leverages[at(facts_.set_of(h))][at(pair)];
             const Real power = std::pow(1 + eta, static_cast<Real>(h));
             const Real now = std::min(n * tau, c / 2 * power * chi);
-            if (n <= 1) return now;
-            const Real by_growth = (1 + eta) * expect(h, pair, next) + chi * (n - 1) / (4 * eta);
-            const Real by_set =
-                highest(h, pair, next) + tau * (n - 1) * (n - 1) / (8 * c * power * (1 + eta));
+            if (h + 2 >= facts_.setting.horizon) return now;
+            const Real later = range(h + 1);
+            const Real by_growth = (1 + eta) * expect(h, pair, next) + chi * later / (4 * eta);
+            const Real by_set = highest(h, pair, next) + tau * later * later / (8 * c * power * (1 + eta));
             return now + std::min(by_growth, by_set);
         },
         &cap);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -38,6 +39,11 @@ public:
     /// The same for given c and eta.
     Real total_variance(const Values& cap, Real c, Real eta) const;
 
+    /// From now on for rewards that may depend on the whole past and add up to at most `total`: that is what
+    /// can be earned after a step, where it is less than the number of steps left
+    /// [docs/algorithms/reward-classes.md, Theorem C1]. `span` is not for these.
+    void limit(Real total) { total_ = total; }
+
     Real at_start(const Values& values) const;
     /// Whether all widths are exact; else some bounds are larger than they need be.
     bool exact() const { return exact_; }
@@ -54,7 +60,9 @@ private:
 
     Values backwards(const Backup& backup, const Values* cap = nullptr) const;
     void bound_deviations();
-    Real range(Index step) const { return static_cast<Real>(facts_.setting.horizon - 1 - step); }
+    Real range(Index step) const {
+        return std::min(total_, static_cast<Real>(facts_.setting.horizon - 1 - step));
+    }
     Real expect(Index step, Index pair, const Numbers& next) const;
     Real highest(Index step, Index pair, const Numbers& next) const;
     Real highest_row(Index step, Index pair, const Numbers& next) const;
@@ -73,6 +81,7 @@ private:
     std::vector<Numbers> law_;  ///< P~ of every set and entry
     std::vector<Numbers> tau_;  ///< total variation between P and P~, at most, of every set and pair
     bool exact_ = true;
+    Real total_ = infinity;
 };
 
 }  // namespace alidade::referee::detail

@@ -12,8 +12,9 @@ namespace {
 
 /// The certificate of every method that the setting allows: twice its bound at the start.
 /// `mixtures`: the same of the mixtures that truths are near, the same where they are mixtures.
-std::map<std::string, detail::Real> certificates(const detail::Bounds& bounds, const detail::Bounds& mixtures,
-                                                 const Case& given) {
+std::map<std::string, detail::Real> certificates(
+    const detail::Bounds& bounds, const detail::Bounds& mixtures,
+    const std::vector<std::pair<std::string, double>>& candidates) {
     std::map<std::string, detail::Real> found;
     found["model"] = 2 * bounds.at_start(bounds.model());
     found["coupling"] = 2 * bounds.at_start(bounds.coupling());
@@ -28,7 +29,7 @@ std::map<std::string, detail::Real> certificates(const detail::Bounds& bounds, c
     // Theorem 8 for large c is the bound that it is cut at: its search is needed for what is below that
     // alone.
     found["ltv"] = found["hybrid"];
-    for (const auto& [name, value] : given.candidates)
+    for (const auto& [name, value] : candidates)
         if (name == "ltv" && value < found["hybrid"])
             found["ltv"] = 2 * (mixtures.total_variance(mixtures.hybrid()) + bounds.transfer(0));
     return found;
@@ -66,17 +67,39 @@ detail::Bounds bounds_of(const Case& given, const detail::Facts& facts, const de
 
 /// What the data prove, and whether all of it is as small as the formulas make it.
 struct Proved {
-    std::map<std::string, detail::Real> certificates;
+    std::map<std::string, detail::Real> certificates, total;
     bool exact = true;
 };
 
+/// Of linear MDPs, for rewards with a total of at most 1.
+std::map<std::string, detail::Real> linear_total(const Case& given, const detail::Facts& facts) {
+    std::vector<detail::Numbers> laws, deviations;
+    for (const detail::LinearSet& set : detail::linear_sets(given, facts)) {
+        laws.push_back(set.law);
+        deviations.push_back(set.tau);
+    }
+    detail::Bounds bounds(facts, laws, deviations);
+    bounds.limit(1);
+    return {{"model", 2 * bounds.at_start(bounds.model())},
+            {"coupling", 2 * bounds.at_start(bounds.coupling())}};
+}
+
 Proved proved_by(const Case& given, const detail::Facts& facts) {
-    if (given.setting.pair_features) return {linear_certificates(given, facts)};
+    if (given.setting.pair_features)
+        return {linear_certificates(given, facts),
+                given.total.empty() ? std::map<std::string, detail::Real>{} : linear_total(given, facts)};
     Setting near = given.setting;
     near.misspecification = 0;
     const detail::Facts mixtures(near);
-    const detail::Bounds bounds = bounds_of(given, facts, facts);
-    return {certificates(bounds, bounds_of(given, facts, mixtures), given), bounds.exact()};
+    detail::Bounds bounds = bounds_of(given, facts, facts), near_bounds = bounds_of(given, facts, mixtures);
+    Proved proved{certificates(bounds, near_bounds, given.candidates), {}, bounds.exact()};
+    if (given.total.empty()) return proved;
+    bounds.limit(1);
+    near_bounds.limit(1);
+    proved.total = certificates(bounds, near_bounds, given.total);
+    // Its proof is of rewards that do not know the past.
+    proved.total.erase("span");
+    return proved;
 }
 
 /// Whether a claim is at least what was found; if not, and something could not be computed, nobody knows.
@@ -100,6 +123,8 @@ std::vector<Finding> examine(const Case& given) {
     const auto fail = [&](Verdict verdict, const std::string& note) {
         for (const auto& [name, value] : given.candidates)
             findings.push_back({name, verdict, value, {}, note});
+        for (const auto& [name, value] : given.total)
+            findings.push_back({"total: " + name, verdict, value, {}, note});
         findings.push_back({"bound", verdict, given.bound, {}, note});
     };
     if (!(given.delta > 0 && given.delta < 1)) {
@@ -125,6 +150,14 @@ std::vector<Finding> examine(const Case& given) {
             }
             least = std::min(least, own->second);
             findings.push_back(compared(name, value, own->second, horizon, doubt));
+        }
+        for (const auto& [name, value] : given.total) {
+            const auto own = proved.total.find(name);
+            if (own == proved.total.end())
+                findings.push_back(
+                    {"total: " + name, Verdict::not_checked, value, {}, "no proof of it is known here"});
+            else
+                findings.push_back(compared("total: " + name, value, own->second, horizon, doubt));
         }
         const bool unknown = std::ranges::any_of(
             given.candidates, [&](const auto& each) { return !found.contains(each.first); });
