@@ -145,7 +145,7 @@ ordered_json mark_object(const Layer& layer) {
                 {"type", "line"}, {"strokeWidth", 2}, {"point", !layer.dashed && layer.points.size() < 60}};
             break;
         case Mark::point:
-            object = {{"type", "point"}, {"filled", true}, {"size", 26}};
+            object = {{"type", "point"}, {"filled", true}, {"size", layer.points.size() < 300 ? 26 : 5}};
             break;
         case Mark::cross:
             object = {{"type", "point"}, {"shape", "cross"}, {"filled", true}, {"size", 40}};
