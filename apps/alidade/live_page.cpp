@@ -1,6 +1,9 @@
 #include "live_page.hpp"
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -141,6 +144,10 @@ void LivePage::watch(const std::stop_token& over) {
             if (same.words != before->words) publish(std::move(same));
         }
         last_seconds_ = processor_seconds() - began;
+#ifdef __GLIBC__
+        malloc_trim(
+            0);  // pages are large and come and go: what is free goes back, or it would add up in pieces
+#endif
     }
 }
 

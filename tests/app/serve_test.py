@@ -3,8 +3,8 @@
 
     serve_test.py --tool ALIDADE [--malformed N]           what must hold; N requests that are none (1000)
     serve_test.py --tool ALIDADE --load SECONDS [--clients 50]
-                                                           an exploring run alone and then beside so many clients: its speed,
-                                                           and the server's memory
+                                                           an exploring run beside so many clients, and the same work
+                                                           alone: processor time, and the server's memory
 """
 
 import argparse
@@ -224,19 +224,32 @@ def test(tool, malformed):
     print("serve: all held")
 
 
-def endless_run(tool, folder):
+def long_run(tool, folder, episodes):
     """A run that plans again and again, in one thread."""
     run = subprocess.Popen([tool, "explore", "builtin:garnet?states=60&actions=4&features=5&horizon=8&successors=8&seed=3", "--episodes",
-                            "1e12", "--replan", "growth=0.0005", "--seed", "1", "-o", str(folder), "--threads", "1", "--quiet"],
+                            str(episodes), "--replan", "growth=0.0005", "--seed", "1", "-o", str(folder), "--threads", "1", "--quiet"],
                            stdout=subprocess.DEVNULL)
     while not (folder / "run.sqlite").exists():
         time.sleep(0.01)
     return run
 
 
-def replans_of(tool, folder):
-    data = json.loads(subprocess.run([tool, "report", str(folder), "--json"], capture_output=True, check=True).stdout)["runs"][0]
-    return data["trace"][-1]["replans"], data["episodes"]
+def processor_seconds(process):
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(int(field) for field in fields[11:13]) / os.sysconf("SC_CLK_TCK")
+
+
+def seconds_of(run):
+    """Processor time of a run until it ends."""
+    used = 0.0
+    while run.poll() is None:
+        try:
+            used = processor_seconds(run)
+        except (FileNotFoundError, IndexError):
+            break
+        time.sleep(0.05)
+    run.wait()
+    return used
 
 
 def client(server, over, seen):
@@ -255,34 +268,28 @@ def processor_seconds(process):
     return sum(int(field) for field in fields[11:13]) / os.sysconf("SC_CLK_TCK")
 
 
-def load(tool, whole, clients):
-    """Speed is policies for a second of processor time: other work on the machine takes turns, and is not counted."""
-    for name, crowd, seconds in (("alone", 0, whole / 4), ("with the crowd", clients, whole), ("alone again", 0, whole / 4)):
-        with tempfile.TemporaryDirectory(prefix="alidade-load-") as place:
-            folder = Path(place) / "run"
-            run = endless_run(tool, folder)
-            over, seen, server, threads, memory = threading.Event(), [], None, [], []
-            if crowd:
-                server = Server(tool, folder)
-                threads = [threading.Thread(target=client, args=(server, over, seen), daemon=True) for _ in range(crowd)]
-                for thread in threads:
-                    thread.start()
-            began = time.time()
-            while time.time() - began < seconds:
-                time.sleep(min(5, seconds / 4))
-                if server:
-                    memory.append(server.memory())
-            cpu = processor_seconds(run)
-            run.send_signal(signal.SIGINT)
-            run.wait(60)
-            over.set()
-            replans, episodes = replans_of(tool, folder)
-            text = f"{name}: {replans} policies, {episodes:.4g} episodes, {cpu:.1f} s of processor time: {replans / cpu:.1f} policies a second of it"
-            if server:
-                text += (f"; {len(seen)} pages sent, {sum(status != 200 for status, _ in seen)} failed; server {processor_seconds(server.process):.1f} s, "
-                         f"memory {memory[len(memory) // 4]} kB after a quarter, {memory[-1]} kB at the end")
-                server.process.kill()
-            print(text, flush=True)
+def load(tool, seconds, clients):
+    """The same work with a crowd and alone, by processor time: other work on the machine takes turns, and is not counted."""
+    with tempfile.TemporaryDirectory(prefix="alidade-load-") as place:
+        folder = Path(place) / "run"
+        run = long_run(tool, folder, 10**15)
+        server, over, seen, memory = Server(tool, folder), threading.Event(), [], []
+        for _ in range(clients):
+            threading.Thread(target=client, args=(server, over, seen), daemon=True).start()
+        began = time.time()
+        while time.time() - began < seconds:
+            time.sleep(min(5, seconds / 4))
+            memory.append(server.memory())
+        run.send_signal(signal.SIGINT)
+        crowded = seconds_of(run)
+        data = json.loads(subprocess.run([tool, "report", str(folder), "--json"], capture_output=True, check=True).stdout)["runs"][0]
+        print(f"with {clients} clients: {data['episodes']} episodes in {crowded:.1f} s of processor time; {len(seen)} pages sent, "
+              f"{sum(status != 200 for status, _ in seen)} failed; server {processor_seconds(server.process):.1f} s, memory "
+              f"{memory[len(memory) // 4]} kB after a quarter, {memory[-1]} kB at the end", flush=True)
+        over.set()
+        server.process.kill()
+        alone = seconds_of(long_run(tool, Path(place) / "alone", data["episodes"]))
+        print(f"alone: {alone:.1f} s, so with the crowd {100 * (crowded / alone - 1):+.1f} %")
 
 
 def main():

@@ -228,7 +228,7 @@ try {
         }
     }
     if (given.picture) {
-        const page = await open(browser, file(shop.path('demo.html')), {viewport: {width: 940, height: 1240}});
+        const page = await open(browser, file(shop.path('demo.html')), {viewport: {width: 940, height: 1390}, deviceScaleFactor: 0.7});
         await allDrawn(page);
         await page.screenshot({path: given.picture});
         await page.context().close();

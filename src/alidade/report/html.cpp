@@ -46,7 +46,7 @@ std::string escaped_lines(std::string_view text) {
     return safe;
 }
 
-std::string inside_script(std::string json) {
+std::string inside_script(std::string_view json) {
     std::string safe;
     safe.reserve(json.size());
     for (const char c : json) {

@@ -13,7 +13,7 @@ std::string escaped(std::string_view text);
 /// The same of a text of our own, whose ends of lines stay.
 std::string escaped_lines(std::string_view text);
 /// The same of JSON inside a script element: what would end the element is written as JSON can write it, too.
-std::string inside_script(std::string json);
+std::string inside_script(std::string_view json);
 
 /// A section with everything in it.
 std::string to_html(const Section& section);

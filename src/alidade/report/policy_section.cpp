@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "alidade/spec/readable_number.hpp"
 #include "sections.hpp"
 
 namespace alidade::report::detail {
@@ -132,7 +133,7 @@ Figure policy_figure(const RunFacts& facts, const PlanFacts& plan, std::size_t n
             " In {} of {} places it is not proved that the action shown is the best one: the data leave it "
             "open, or the "
             "planner missed it. These are marked. Elsewhere it is proved.",
-            open, plan.open.size());
+            with_commas(open), with_commas(std::ssize(plan.open)));
     figure.chart = facts.names.grid ? arrows_chart(facts, plan) : actions_chart(facts, plan);
     figure.table.columns = {{"state"}, {"what to do"}};
     for (State s = 0; s < std::min(shape.states, most_states_shown); ++s)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_pairs = 6;
 constexpr Index most_slices = 60;
-constexpr int directions = 24;
+constexpr int half_turn = 12;  // directions, each taken both ways
 constexpr const char* region_name = "both weights lie in here";
 constexpr const char* learned_name = "learned weights";
 constexpr const char* truth_name = "true weights (simulated system)";
@@ -40,8 +40,8 @@ std::vector<Corner> cut_off(const std::vector<Corner>& polygon, double a, double
 std::vector<Corner> shadow(const ConfidenceSet& set, Index first, Index second) {
     std::vector<Corner> polygon{{-2, -2}, {3, -2}, {3, 3}, {-2, 3}};
     std::vector<double> direction(static_cast<std::size_t>(set.features()), 0.0);
-    for (int k = 0; k < directions / 2; ++k) {
-        const double angle = std::numbers::pi * k / (directions / 2);
+    for (int k = 0; k < half_turn; ++k) {
+        const double angle = std::numbers::pi * k / half_turn;
         const double a = std::cos(angle), b = std::sin(angle);
         direction[static_cast<std::size_t>(first)] = a;
         direction[static_cast<std::size_t>(second)] = b;

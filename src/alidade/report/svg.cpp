@@ -16,6 +16,7 @@ namespace {
 constexpr double font = 12, letter = 6.6, gap = 10;
 constexpr double right_margin = 14, top_margin = 8, bottom_margin = 46;
 constexpr std::size_t longest_label = 24;
+constexpr std::size_t many_marks = 300;
 
 /// A picture as it grows.
 struct Picture {
@@ -204,6 +205,23 @@ void draw_point(Picture& picture, const Layer& layer, const Point& point, const 
     }
 }
 
+/// Many marks over cells: neighbours in a row are one stroke.
+void draw_strokes(Picture& picture, const Layer& layer, const PlacedAxis& x, const PlacedAxis& y) {
+    std::string path;
+    const std::vector<Point>& points = layer.points;
+    for (std::size_t i = 0; i < points.size();) {
+        std::size_t next = i + 1;
+        while (next < points.size() && points[next].y == points[i].y &&
+               points[next].x == points[next - 1].x + 1)
+            ++next;
+        path += fmt::format("M{:.1f} {:.1f}h{:.1f}", x.at(points[i].x) - 2, y.at(points[i].y),
+                            x.at(points[next - 1].x) - x.at(points[i].x) + 4);
+        i = next;
+    }
+    picture.text +=
+        fmt::format(R"(<path d="{}" fill="none" stroke="{}" stroke-width="1"/>)", path, picture.on_cells());
+}
+
 void draw_layer(Picture& picture, const Layer& layer, const Panel& panel, const PlacedAxis& x,
                 const PlacedAxis& y, double left) {
     const auto name = std::ranges::find(picture.chart.names, layer.name);
@@ -213,6 +231,9 @@ void draw_layer(Picture& picture, const Layer& layer, const Panel& panel, const 
     if (layer.mark == Mark::cell) return draw_cells(picture, layer, x, y);
     if (layer.mark == Mark::line || layer.mark == Mark::polygon)
         return draw_path(picture, layer, colour, x, y);
+    if (layer.mark == Mark::point && over_cells(picture.chart) && !picture.chart.slices &&
+        layer.points.size() > many_marks)
+        return draw_strokes(picture, layer, x, y);
     for (const Point& point : layer.points) {
         if (!shown(point)) continue;
         if (layer.mark == Mark::level)

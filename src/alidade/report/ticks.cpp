@@ -71,8 +71,9 @@ std::vector<Tick> PlacedAxis::ticks(std::size_t most) const {
     }
     if (axis_->scale == Scale::logarithmic) {
         const double decades = std::log10(upper_ / lower_);
-        const double each = std::max(1.0, std::ceil(decades / static_cast<double>(most)));
-        for (double power = std::floor(std::log10(lower_)); power <= std::log10(upper_) + 1; power += each)
+        const int each = std::max(1, static_cast<int>(std::ceil(decades / static_cast<double>(most))));
+        const int last = static_cast<int>(std::ceil(std::log10(upper_)));
+        for (int power = static_cast<int>(std::floor(std::log10(lower_))); power <= last; power += each)
             for (const double factor : {1.0, 2.0, 5.0}) {
                 const double value = factor * std::pow(10, power);
                 if (factor != 1 && decades > 2.5) continue;
@@ -82,8 +83,12 @@ std::vector<Tick> PlacedAxis::ticks(std::size_t most) const {
         return found;
     }
     const double step = round_step((upper_ - lower_) / static_cast<double>(std::max<std::size_t>(1, most)));
-    for (double value = std::ceil(lower_ / step - 1e-9) * step; value <= upper_ + 1e-9 * step; value += step)
-        found.push_back({value, tick_label(std::abs(value) < 1e-9 * step ? 0 : value)});
+    const double first = std::ceil(lower_ / step - 1e-9);
+    const auto count = static_cast<int>(std::floor(upper_ / step + 1e-9) - first) + 1;
+    for (int i = 0; i < count; ++i) {
+        const double value = (first + i) * step;
+        found.push_back({value, tick_label(value)});
+    }
     return found;
 }
 

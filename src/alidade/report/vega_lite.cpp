@@ -94,7 +94,7 @@ void put_data(ordered_json& object, const Layer& layer, const Panel& panel, cons
             for (const Column& column : columns) row[column.field] = column.value(layer.points[i], i);
             values.push_back(std::move(row));
         }
-    } else if (layer.mark == Mark::cell) {
+    } else if (panel.y.scale == Scale::bands && (layer.mark == Mark::cell || layer.mark == Mark::point)) {
         ordered_json fields = ordered_json::array();
         for (const Column& column : columns)
             if (column.field != panel.y.field) fields.push_back(column.field);
@@ -145,7 +145,7 @@ ordered_json mark_object(const Layer& layer) {
                 {"type", "line"}, {"strokeWidth", 2}, {"point", !layer.dashed && layer.points.size() < 60}};
             break;
         case Mark::point:
-            object = {{"type", "point"}, {"filled", true}, {"size", 26}};
+            object = {{"type", "point"}, {"filled", true}, {"size", layer.points.size() < 300 ? 26 : 5}};
             break;
         case Mark::cross:
             object = {{"type", "point"}, {"shape", "cross"}, {"filled", true}, {"size", 40}};
