@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "certificate_view.hpp"
+#include "load_run.hpp"
 #include "numbers.hpp"
 
 namespace alidade::app {
@@ -69,6 +70,18 @@ std::string describe(const NearCertificate& certificate, double eta, const Rewar
         text += "  radius  without bound: no other action is ever better, whatever the reward\n";
     return text + fmt::format("  All of it holds at once, with probability {:.6g}.\n",
                               1 - certificate.failure_probability);
+}
+
+void add_classes(ordered_json& certificate, const Knowledge& knowledge, const RunOptions& options,
+                 Threads threads) {
+    // So many numbers take a recursion a moment; of larger models `alidade certify --class total` is asked.
+    constexpr Index most_numbers = 1'000'000;
+    const Shape& shape = knowledge.learned->shape();
+    if (constants_of(options) == "paper" || shape.pairs() * shape.horizon > most_numbers) return;
+    const ClassCertificate total =
+        certify_class(knowledge, RewardClass::total(shape), {.contributions = 0, .threads = threads});
+    certificate["classes"] = {
+        {"total", {{"bound", total.bound}, {"method", total.method}, {"vacuous", total.vacuous}}}};
 }
 
 }  // namespace alidade::app

@@ -7,13 +7,13 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "alidade/certify/reward_class.hpp"
 #include "alidade/environment/deployment.hpp"
 #include "alidade/explore/catalogue.hpp"
 #include "alidade/run/ask_tell.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "alidade/spec/request.hpp"
 #include "certificate_view.hpp"
+#include "class_view.hpp"
 #include "interruption.hpp"
 #include "load_run.hpp"
 #include "misspecification_view.hpp"
@@ -133,25 +133,6 @@ void describe_method(const RunOptions& options, ordered_json& object) {
 
 }  // namespace
 
-namespace {
-
-/// So many numbers take a recursion a moment; of larger models `alidade certify --class total` is asked.
-constexpr Index most_class_numbers = 1'000'000;
-
-/// What is certified of rewards with a total of at most 1: of sets that are ours, and at the end only.
-void add_classes(ordered_json& object, const Explored& explored, const Run& store, Threads threads) {
-    const LearnedModel& learned = *explored.knowledge.learned;
-    if (explored.stopped == Stopped::interrupted || constants_of(store.options()) == "paper" ||
-        learned.shape().pairs() * learned.shape().horizon > most_class_numbers)
-        return;
-    const ClassCertificate total = certify_class(explored.knowledge, RewardClass::total(learned.shape()),
-                                                 {.contributions = 0, .threads = threads});
-    object["classes"] = {
-        {"total", {{"bound", total.bound}, {"method", total.method}, {"vacuous", total.vacuous}}}};
-}
-
-}  // namespace
-
 ordered_json to_json(const Explored& explored, const Run& store, const Goal& goal) {
     const RunOptions& options = store.options();
     const RunResult& result = explored.result;
@@ -168,7 +149,8 @@ ordered_json to_json(const Explored& explored, const Run& store, const Goal& goa
     object["horizon"] = store.problem().shape().horizon;
     if (!(options.assumed == AssumedError{})) add_assumed(object, task_of(store.problem(), options));
     object["certificate"] = to_json(explored.knowledge.certificate);
-    add_classes(object["certificate"], explored, store, goal.threads);
+    if (explored.stopped != Stopped::interrupted)
+        add_classes(object["certificate"], explored.knowledge, store.options(), goal.threads);
     object["contributions"] = to_json(explored.knowledge.certificate.contributions, store.problem());
     add_weights(object, *explored.knowledge.learned);
     add_standing(object, explored.standing, store.problem());

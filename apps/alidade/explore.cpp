@@ -67,7 +67,8 @@ const Request* planned_source(const std::vector<Request>& sources) {
 double theorem_episodes(const Request& source, const BoundSetting& setting, double target) {
     if (source.name == "regression") return hoeffding_episodes(setting, target);
     return bernstein_episodes(
-        setting, target, source_constants(source) == "paper" ? BernsteinRadii::printed : BernsteinRadii::safe);
+        setting, target,
+        source_constants(source) == "paper" ? BernsteinRadii::printed : BernsteinRadii::safe);
 }
 
 /// The budget: the flag, the problem's, or the default; for a theorem's constants with a target alone, what

@@ -13,6 +13,7 @@
 #include "alidade/run/run.hpp"
 #include "alidade/spec/printable_text.hpp"
 #include "certificate_view.hpp"
+#include "class_view.hpp"
 #include "commands.hpp"
 #include "contradiction_view.hpp"
 #include "experiment_view.hpp"
@@ -244,6 +245,7 @@ ordered_json object_of(const Learned& all, const LearnArguments& given) {
     if (!(store.options().assumed == AssumedError{}))
         add_assumed(object, task_of(store.problem(), store.options()));
     object["certificate"] = to_json(knowledge.certificate);
+    add_classes(object["certificate"], knowledge, store.options(), thread_count(given.threads));
     object["contributions"] = to_json(knowledge.certificate.contributions, store.problem());
     add_weights(object, *knowledge.learned);
     add_standing(object, all.standing, store.problem());

@@ -16,7 +16,7 @@ void bind_environment(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_confidence(nb::module_& m);
 void bind_certify(nb::module_& m);
-void bind_model_fit(nb::module_& m);  // of certify: how the data stand with the model
+void bind_model_fit(nb::module_& m);     // of certify: how the data stand with the model
 void bind_reward_class(nb::module_& m);  // of certify: classes of rewards
 void bind_explore(nb::module_& m);
 void bind_audit(nb::module_& m);

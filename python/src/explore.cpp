@@ -124,8 +124,8 @@ void bind_exploration(nb::module_& m) {
                     algorithm, confidence, delta, seed, parse_schedule(replan), threads_of(threads)};
                 Task task = assuming(task_of(*parts), assumed_of(misspecification, reach));
                 auto exploration = std::make_shared<Exploration>(task, options);
-                new (self) ExploredProblem{
-                    std::move(parts), std::move(exploration), seed, threads, nullptr, std::move(task), delta};
+                new (self) ExploredProblem{std::move(parts), std::move(exploration), seed, threads,
+                                           nullptr,          std::move(task),        delta};
             },
             "problem"_a, nb::kw_only(), "algorithm"_a = "", "confidence"_a = "", "delta"_a = 0.1,
             "seed"_a = 0, "replan"_a = "growth=0.1", "threads"_a = 0, "misspecification"_a = nb::none(),

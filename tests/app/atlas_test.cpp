@@ -169,12 +169,13 @@ TEST_F(AtlasTool, EndsAnExplorationThatKnowsNothingOfIt) {
 }
 
 TEST_F(AtlasTool, IsHandedOverWhenInterrupted) {
-    ASSERT_EQ(run({"explore", inventory(), "-o", "run", "--episodes", "1e4"}).code, 0);
-    Words words{"atlas", "run", "--loss", "0", "-o", "atlas", "--threads", "1"};
-    for (const char* objective : {"service-level", "holding-cost", "balanced", "dense", "sparse", "binary"})
+    explore_garnet();
+    Words words{"atlas", "run", "--loss", "0", "-o", "atlas", "--threads", "1", "--certificates", "1e8"};
+    for (const char* objective :
+         {"dense?seed=1", "dense?seed=2", "dense?seed=3", "dense?seed=4", "dense?seed=5", "dense?seed=6"})
         words.insert(words.end(), {"--objective", objective});
     const pid_t child = start(words);
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::this_thread::sleep_for(std::chrono::seconds(1));
     kill(child, SIGINT);
     const Outcome outcome = wait_for(child);
     EXPECT_EQ(outcome.code, 130) << outcome.err;

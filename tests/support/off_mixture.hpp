@@ -18,8 +18,8 @@
 namespace alidade::support {
 
 /// The mixture with mass zeta of every row moved to where `value` of the next step is largest, or smallest if
-/// the row's sign is negative, of all states or of the row's successors, from the other end. As a model of its
-/// own: one base kernel a step.
+/// the row's sign is negative, of all states or of the row's successors, from the other end. As a model of
+/// its own: one base kernel a step.
 inline MixtureModel moved_off(const MixtureModel& mixture, const Matrix& value, double zeta, Reach reach,
                               const std::function<double()>& sign_of_row) {
     const Shape& shape = mixture.shape();

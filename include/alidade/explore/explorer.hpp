@@ -74,7 +74,8 @@ public:
     /// The learned model and its certificate now. Throws ModelContradiction if the data rule out the
     /// model. Does not change what is asked next.
     Knowledge knowledge() const;
-    /// The learned model now, without a certificate: much cheaper for some sources. Throws as `knowledge` does.
+    /// The learned model now, without a certificate: much cheaper for some sources. Throws as `knowledge`
+    /// does.
     SharedLearned learned() const;
 
     std::int64_t episodes() const;  ///< told so far
