@@ -81,13 +81,14 @@ double loss_asked(std::optional<double> loss, const Shape& shape) {
 
 AtlasObject atlas_of_knowledge(const Knowledge& knowledge, nb::handle objectives, nb::handle minimise,
                                std::optional<double> loss, nb::handle at_least, nb::handle at_most,
-                               Index certificates, int threads, nb::handle observe, nb::handle interrupted,
-                               nb::handle problem) {
+                               Index certificates, double shortest_edge, int threads, nb::handle observe,
+                               nb::handle interrupted, nb::handle problem) {
     const Shape& shape = knowledge.learned->shape();
     const SharedProblem known = problem.is_none() ? nullptr : problem_of(problem);
     AtlasWanted wanted = atlas_wanted({objectives, minimise, at_least, at_most}, shape, known.get(),
                                       loss_asked(loss, shape), threads);
     wanted.options.certificates = certificates;
+    wanted.options.shortest_edge = shortest_edge;
     return make_atlas_object(knowledge, std::move(wanted), known ? problem_hash(*known) : "", observe,
                              interrupted);
 }
@@ -249,11 +250,13 @@ void bind_makers() {
     knowledge.def(
         "atlas", atlas_of_knowledge, "objectives"_a, nb::kw_only(), "minimise"_a = nb::none(),
         "loss"_a = nb::none(), "at_least"_a = nb::none(), "at_most"_a = nb::none(), "certificates"_a = 20'000,
-        "threads"_a = 0, "observe"_a = nb::none(), "interrupted"_a = nb::none(), "problem"_a = nb::none(),
+        "shortest_edge"_a = 1e-4, "threads"_a = 0, "observe"_a = nb::none(), "interrupted"_a = nb::none(),
+        "problem"_a = nb::none(),
         nb::sig(
             "def atlas(self, objectives: typing.Any, *, minimise: collections.abc.Iterable[str] | None = "
             "None, loss: float | None = None, at_least: typing.Any = None, at_most: typing.Any = None, "
-            "certificates: int = 20000, threads: int = 0, observe: collections.abc.Callable[[AtlasProgress], "
+            "certificates: int = 20000, shortest_edge: float = 0.0001, threads: int = 0, observe: "
+            "collections.abc.Callable[[AtlasProgress], "
             "object] | None = None, interrupted: collections.abc.Callable[[], bool] | None = None, problem: "
             "Problem | str | None = None) -> Atlas"),
         "Plans and certificates for every weighting of two to eight objectives, {name: reward}; a reward may "
@@ -261,7 +264,8 @@ void bind_makers() {
         "``minimise`` names those to minimise. ``loss`` is what a plan may lose at most, in rewards: None is "
         "a "
         "hundredth of the horizon, 0 as little as the data allow. ``at_least`` and ``at_most`` bound the "
-        "weights, {name: number}. With ``problem``, objectives may be names of its rewards, and an atlas "
+        "weights, {name: number}; weights nearer than ``shortest_edge`` are not told apart. With "
+        "``problem``, objectives may be names of its rewards, and an atlas "
         "that "
         "is saved says what it is of. Ctrl-C ends it with what there is, which is valid; ``limit`` says "
         "so.\n\n"
