@@ -32,8 +32,8 @@ EpisodeSource source_of(const std::vector<LoggedEpisode>& episodes) {
     };
 }
 
-Asked ask(const Desk& self, std::int64_t experiments, std::int64_t chunk, double lease,
-          const std::string& worker, bool own_again, int threads, bool despite) {
+Asked ask_desk(const Desk& self, std::int64_t experiments, std::int64_t chunk, double lease,
+               const std::string& worker, bool own_again, int threads, bool despite) {
     const AskOptions options{experiments,         chunk,  static_cast<std::int64_t>(lease), worker, own_again,
                              threads_of(threads), despite};
     const auto desk = self.desk;
@@ -197,7 +197,7 @@ void bind_ask_tell(nb::module_& m) {
             "episodes"_a = most_episodes, "target"_a = nb::none(), "seeded"_a = false,
             "Makes the run one whose episodes are kept, or changes its goal.")
         .def_prop_ro("goal", [](const Desk& self) { return self.desk->goal(); })
-        .def("ask", ask, "experiments"_a = 1, nb::kw_only(), "chunk"_a = 0, "lease"_a = 86'400.0,
+        .def("ask", ask_desk, "experiments"_a = 1, nb::kw_only(), "chunk"_a = 0, "lease"_a = 86'400.0,
              "worker"_a = "", "own_again"_a = false, "threads"_a = 0, "despite_contradiction"_a = false,
              "The next experiments. Takes up what was told, plans and certifies where that is due. "
              "``chunk``: episodes of "
