@@ -74,7 +74,7 @@ from .error import (
     RunRefused,
     SystemFailed,
 )
-from . import audit, certify, confidence, environment, error, explore, io, model, plan, problem, random, run, theory
+from . import audit, certify, confidence, environment, error, explore, io, model, plan, problem, random, report, run, theory
 from .plan import CertifiedPlan
 
 if _typing.TYPE_CHECKING:

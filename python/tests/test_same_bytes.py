@@ -46,11 +46,13 @@ def test_python_and_the_command_line(tool, tmp_path, problem, options):
     run = alidade.Run.create(tmp_path / "python", problem, seed=5, **options)
     explored = run.explore(episodes=20_000)
     knowledge = explored.knowledge
+    total = knowledge.certify_class("total")
     assert {
         "reward_free": knowledge.certificate.bound,
         "vacuous": knowledge.certificate.vacuous,
         "method": knowledge.certificate.method,
         "candidates": knowledge.certificate.candidates,
+        "classes": {"total": {"bound": total.bound, "method": total.method, "vacuous": total.vacuous}},
     } == line["certificate"]
     assert knowledge.weights.tolist() == line["weights"]
     trace = explored.trace
