@@ -175,6 +175,7 @@ __all__ = [
     "problem",
     "problem_from_gym",
     "random",
+    "report",
     "robust_plan",
     "run",
     "simulate",
