@@ -90,10 +90,13 @@ std::string describe_where(const CheckedFit& checked, const Problem& problem) {
     std::string text;
     if (checked.bound && checked.bound->lower > 0)
         text += fmt::format(
-            "  The data say that the model is off by at least {} % somewhere (confidence {}). They cannot "
-            "say\n"
-            "  that it is off by no more.\n",
-            lower_percent(checked.bound->lower), 1 - checked.bound->level);
+            "  The data say that the model is off by at least {} % somewhere (confidence {}), if each state "
+            "and action\n"
+            "  has one law a step{}. They cannot say that it is off by no more.\n",
+            lower_percent(checked.bound->lower), 1 - checked.bound->level,
+            checked.bound->varying > 0 ? fmt::format(", and by {} % even if laws change with time",
+                                                     lower_percent(checked.bound->varying))
+                                       : "");
     if (checked.fit.worst) text += fmt::format("  Worst: {}.\n", in_words(*checked.fit.worst, problem));
     return text + describe_suspects(checked, problem);
 }

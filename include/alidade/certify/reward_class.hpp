@@ -54,8 +54,9 @@ private:
 };
 
 /// The claim: with probability 1 - failure_probability, for every reward of the class at once, a policy that
-/// is optimal in the learned model loses at most `bound` on the real system (one that is eps short of optimal
-/// in the model, at most `bound` + eps). Where rewards may depend on the past, policies may, too.
+/// is optimal in the learned model loses at most `bound` on the real system (one, of step and state, that is
+/// eps short of optimal in the model, at most `bound` + eps). Where rewards may depend on the past, policies
+/// may, too.
 struct ClassCertificate {
     double bound = 0;     ///< min(least candidate, most)
     double most = 0;      ///< no reward of the class adds up to more, in the mean over the start

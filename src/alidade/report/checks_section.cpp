@@ -98,7 +98,10 @@ std::string check_in_words(const ModelFit& fit, const RunFacts& facts) {
         "most if the mixture is right.",
         fit.log_evidence, fit.threshold, fit.level);
     if (facts.off && facts.off->lower > 0)
-        text += fmt::format(" Some law is off by at least {}.", percent(facts.off->lower));
+        text += fmt::format(
+            " With probability {:.4g} some law is off by at least {}, if each state and action has one law a "
+            "step.",
+            1 - facts.off->level, percent(std::floor(1e3 * facts.off->lower) / 1e3));
     if (facts.assumed > 0) text += fmt::format(" {} was allowed for.", percent(facts.assumed));
     return text;
 }
