@@ -263,11 +263,6 @@ def client(server, over, seen):
     connection.close()
 
 
-def processor_seconds(process):
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return sum(int(field) for field in fields[11:13]) / os.sysconf("SC_CLK_TCK")
-
-
 def load(tool, seconds, clients):
     """The same work with a crowd and alone, by processor time: other work on the machine takes turns, and is not counted."""
     with tempfile.TemporaryDirectory(prefix="alidade-load-") as place:
