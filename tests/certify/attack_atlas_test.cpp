@@ -249,7 +249,8 @@ TEST(AtlasAttack, HoldsForRowsInBalls) {
 TEST(AtlasAttack, HoldsForTheTruthOfLinearProblems) {
     Comparisons tally;
     int inside = 0;
-    for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(support::runs(20, 200)); ++seed) {
+    const int runs = static_cast<int>(support::runs(20, 200));
+    for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(runs); ++seed) {
         Stream random = support::test_stream(seed, 940);
         const support::LinearTruth truth = support::random_linear_truth(
             random, {.homogeneous = seed % 3 == 0, .start_law = seed % 2 == 0, .one_hot = seed % 4 == 0});
@@ -266,7 +267,7 @@ TEST(AtlasAttack, HoldsForTheTruthOfLinearProblems) {
         attacked.promises.compare(PlainTruth(truth.model()), tally);
     }
     report(tally);
-    EXPECT_GT(inside, 15);
+    EXPECT_GT(inside, runs * 3 / 4);
 }
 
 }  // namespace

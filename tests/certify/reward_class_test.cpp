@@ -312,7 +312,8 @@ double largest_loss(const TransitionModel& model, const TransitionModel& truth, 
 
 TEST(RewardClass, OfStepsAndStatesHoldsForEveryRewardThere) {
     double closest = 0;
-    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(8, 2); ++seed) {
+    // All of them under sanitizers, too: the closest is one of the later ones.
+    for (std::uint64_t seed = 0; seed < support::repetitions<std::uint64_t>(8, 8); ++seed) {
         Stream random = support::test_stream(seed, 816);
         const support::RandomSizes sizes{
             .shape = {3, 2, 4}, .features = 2, .successors = 2, .homogeneous = seed % 2 == 1};
