@@ -56,7 +56,10 @@ TEST_P(Coverage, HoldsWhereTheClaimIsTrueAndFailsWhereItIsHalfOfIt) {
     RecordProperty("failures", failures);
     RecordProperty("failures of half", of_half);
     EXPECT_LE(failures, support::allowed_failures(runs));
-    EXPECT_GT(of_half, failures) << "the test is blind";
+    // Under sanitizers there are too few runs to see it.
+    if (!support::effort_is("sanitized")) {
+        EXPECT_GT(of_half, failures) << "the test is blind";
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(BetSets, Coverage,
