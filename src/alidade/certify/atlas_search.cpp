@@ -129,9 +129,8 @@ std::vector<RewardCertificate> AtlasSearch::certificates(const std::vector<Quest
 }
 
 void AtlasSearch::certify(std::vector<Question> questions) {
-    std::ranges::sort(questions);
-    const auto [first, last] = std::ranges::unique(questions);
-    questions.erase(first, last);
+    std::sort(questions.begin(), questions.end());
+    questions.erase(std::unique(questions.begin(), questions.end()), questions.end());
     std::erase_if(questions, [&](const Question& question) { return points_.contains(question); });
     const std::vector<RewardCertificate> found = certificates(questions);
     for (std::size_t i = 0; i < questions.size(); ++i) {

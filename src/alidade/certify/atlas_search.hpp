@@ -43,7 +43,10 @@ private:
     };
     struct Question {
         Index corner = 0, plan = 0;
-        auto operator<=>(const Question&) const = default;
+        bool operator==(const Question&) const = default;
+        bool operator<(const Question& other) const {
+            return std::pair(corner, plan) < std::pair(other.corner, other.plan);
+        }
     };
     /// A cell and the plans that are tried in it.
     struct Trial {

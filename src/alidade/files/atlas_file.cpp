@@ -125,6 +125,7 @@ double AtlasObjective::in_rewards(double value) const {
 
 Objectives rewards_of(const std::vector<AtlasObjective>& objectives) {
     std::vector<Reward> rewards;
+    rewards.reserve(objectives.size());
     for (const AtlasObjective& objective : objectives) rewards.push_back(objective.reward);
     return Objectives(std::move(rewards));
 }
