@@ -61,6 +61,7 @@ void AtlasSearch::keep_used(Atlas& atlas) {
         region += volume;
     }
     std::vector<Index> order;
+    order.reserve(used.size());
     for (const auto& [plan, use] : used) order.push_back(plan);
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](Index plan) { return used[plan].share; });
     std::map<Index, Index> numbers;

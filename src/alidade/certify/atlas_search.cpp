@@ -171,6 +171,7 @@ void AtlasSearch::second_opinions() {
         std::ranges::sort(others);
         others.resize(std::min(others.size(), tried_plans));
         std::vector<Question> questions;
+        questions.reserve(others.size());
         for (const auto& [lacks, plan] : others) questions.push_back({corner, plan});
         certify(std::move(questions));
     }
