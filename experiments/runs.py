@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SPENT = 3  # exit code of `alidade explore` when the budget is spent before the target
-SHARPENINGS = ["projection", "log-det", "ranges", "bias", "hull", "delta", "best-iterate", "coupling", "span", "divergences"]
+SHARPENINGS = ["projection", "log-det", "ranges", "bias", "hull", "delta", "best-iterate", "coupling", "span", "divergences", "chains"]
 
 
 # Algorithm 1 with our constants, and the three certificates that the study of its rates had.
-SHARP = ["--algorithm", "hoeffding", "--confidence", "regression?without=divergences"]
-SHARP_WITHOUT_SPAN = ["--algorithm", "hoeffding", "--confidence", "regression?without=span+divergences"]
+SHARP = ["--algorithm", "hoeffding", "--confidence", "regression?without=divergences+chains"]
+SHARP_WITHOUT_SPAN = ["--algorithm", "hoeffding", "--confidence", "regression?without=span+divergences+chains"]
 
 
 def arguments(description):

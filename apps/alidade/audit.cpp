@@ -1,4 +1,6 @@
 #include "alidade/audit/audit.hpp"
+#include "alidade/audit/member_attack.hpp"
+#include "alidade/files/reward_file.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +24,7 @@ struct AuditArguments {
     std::string rewards = std::to_string(AuditOptions{}.rewards);
     std::string climb = std::to_string(AuditOptions{}.climb_steps);
     std::string seed = "0";
+    std::string members;
     FitFlags fit;
     int threads = 0;
 };
@@ -60,6 +63,25 @@ std::string text_of(const AuditResult& result, double delta, std::string_view wh
                       what, result.depth, delta);
 }
 
+/// The largest loss over members of the sets, and its reward in a file; nothing where it was not asked for.
+std::optional<MemberAttack> attack_of(const AuditArguments& given, const Knowledge& knowledge,
+                                      const AuditOptions& options) {
+    if (given.members.empty()) return std::nullopt;
+    MemberAttack attack = attack_members(knowledge, {.steps = std::max<Index>(1, options.climb_steps / 4),
+                                                     .seed = options.seed,
+                                                     .threads = options.threads});
+    write_reward(given.members, attack.reward);
+    return attack;
+}
+
+std::string text_of(const MemberAttack& attack, const std::string& file) {
+    return fmt::format(
+        "  Over members of the confidence sets and all rewards a search of {} tries found a loss of {}:\n"
+        "  the certificate is {:.2f} times that, at most that far from what could be certified. Its reward\n"
+        "  is in {}.\n",
+        with_commas(attack.tried), rounded(attack.loss), attack.slack(), printable(file));
+}
+
 /// Where the truth is farther off the mixtures than was allowed for, no bound was promised.
 std::string text_of_foreign(const Problem& problem, const LearnedMixture* learned) {
     if (!problem.foreign() || learned == nullptr) return {};
@@ -89,13 +111,23 @@ int run_audit(const AuditArguments& given, const Console& console) {
     const Standing standing = standing_of(store, given.fit);
     insist(standing, console);
     const AuditResult result = audit(knowledge, problem, options);
+    const std::optional<MemberAttack> attack =
+        explaining({fmt::format("run folder '{}'", given.folder), "members of its confidence sets are tried",
+                    "leave --members out"},
+                   [&] { return attack_of(given, knowledge, options); });
     if (console.json()) {
         ordered_json object = object_of(result);
+        if (attack)
+            object["members"] = {{"loss", attack->loss},
+                                 {"slack", attack->slack()},
+                                 {"tried", attack->tried},
+                                 {"reward", given.members}};
         add_standing(object, standing, problem);
         console.object(object);
     } else {
         console.result(text_of(result, knowledge.certificate.failure_probability,
                                problem.is_linear() ? "laws" : "weights", console) +
+                       (attack ? text_of(*attack, given.members) : std::string()) +
                        text_of_foreign(problem, knowledge.learned->mixture()) +
                        describe_contradiction(standing, problem, console));
     }
@@ -112,6 +144,10 @@ void add_audit(CLI::App& app, Chosen& chosen) {
     command->add_option("--rewards", given->rewards, "Random rewards to try")->capture_default_str();
     command->add_option("--climb", given->climb, "Steps of the search for a worse reward")
         ->capture_default_str();
+    command->add_option(
+        "--members", given->members,
+        "Search members of the confidence sets for the largest loss, and write its reward (.npz) "
+        "to this file");
     command->add_option("--seed", given->seed, "Of the random rewards")->capture_default_str();
     add_fit_flags(*command, given->fit);
     command->add_option("--threads", given->threads, "0: all cores; results do not depend on it")

@@ -51,6 +51,12 @@ ordered_json to_json(const RewardFreeCertificate& certificate) {
     object["vacuous"] = certificate.vacuous;
     object["method"] = certificate.method;
     object["candidates"] = to_json(certificate.candidates);
+    object["any_plan"] = certificate.any_plan;
+    if (!certificate.forms.empty()) {
+        ordered_json forms = ordered_json::object();
+        for (const auto& [name, form] : certificate.forms) forms[name] = form;
+        object["forms"] = std::move(forms);
+    }
     if (!certificate.unproved.empty()) object["unproved"] = to_json(certificate.unproved);
     return object;
 }
@@ -138,12 +144,19 @@ std::string describe(const RewardFreeCertificate& certificate, const Shape& shap
         text += fmt::format(
             "  (no loss can exceed {})\n"
             "  With probability {:.6g}, for every reward in [0, 1] at once: the plan that is\n"
-            "  optimal in the learned model loses at most this much on the real system.\n"
+            "  optimal in the learned model, from every state, loses at most this much on the real system.\n"
             "  The probability that a run reports such a bound and it is wrong is at most {:.6g};\n"
             "  nothing is promised of the smallest of several runs (other seeds, delta, options).\n",
             shape.horizon, 1 - certificate.failure_probability, certificate.failure_probability);
     text += fmt::format("  method {} (candidates: {})\n", certificate.method,
                         named_numbers(certificate.candidates));
+    if (certificate.any_plan > certificate.bound)
+        text += fmt::format(
+            "  Of a plan of which only its value in the model is known: at most {} and what that is short "
+            "of\n"
+            "  the best.\n",
+            upper_bound(certificate.any_plan));
+    for (const auto& [name, form] : certificate.forms) text += fmt::format("  {}: {}\n", name, form);
     if (!certificate.unproved.empty())
         text +=
             fmt::format("  not proved, and no part of the bound: {}\n", named_numbers(certificate.unproved));

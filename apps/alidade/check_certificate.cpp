@@ -83,8 +83,8 @@ int check_certificate(const std::string& folder, Threads threads, const Console&
             {fmt::format("run folder '{}'", folder), "what is stored when a run ends is what is checked",
              fmt::format("alidade explore {} -o {} goes on with it", shell_path(store.source()),
                          shell_path(folder))});
-    referee::Case given = referee_case(store.problem(), store.options().delta, *checkpoint, *loaded.result,
-                                       *loaded.knowledge.learned);
+    referee::Case given = referee_case(store.problem(), store.options().delta, store.options().confidence,
+                                       *checkpoint, *loaded.result, *loaded.knowledge.learned);
     // A run stores no classes: what `certify --class total` says of it is what is checked.
     if (constants_of(store.options()) != "paper")
         given.total = certify_class(loaded.knowledge, RewardClass::total(store.problem().shape()),

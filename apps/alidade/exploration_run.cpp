@@ -127,7 +127,7 @@ void describe_method(const RunOptions& options, ordered_json& object) {
     if (planned) object["planned_episodes"] = *planned;
     // Only where they are not the algorithm's own, or not as by default.
     const Request algorithm = parse_request(options.algorithm, options.algorithm);
-    if (options.confidence != find_behaviour(algorithm.name).source)
+    if (options.confidence != to_string(canonical_sources(find_behaviour(algorithm.name).source)))
         object["confidence"] = options.confidence;
 }
 

@@ -204,6 +204,12 @@ Run resume(const ExploreArguments& given, const Problem& problem, const RunOptio
                         context);
     RunOptions wanted = options;
     if (given.same_system) wanted.system = store.options().system;
+    // A run goes on as it was begun where nothing else is said.
+    const Request algorithm = parse_request(wanted.algorithm, wanted.algorithm);
+    if (given.constants.empty())
+        wanted.confidence = to_string(continued_sources(
+            given.confidence.empty() ? find_behaviour(algorithm.name).source : given.confidence,
+            store.options().confidence));
     if (store.options() == wanted) return store;
     RunOptions other = wanted;
     other.system = store.options().system;

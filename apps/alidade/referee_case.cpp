@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "alidade/error.hpp"
+#include "alidade/spec/request.hpp"
 #include "load_run.hpp"
 
 namespace alidade::app {
@@ -114,8 +115,9 @@ referee::Evidence evidence_of(const Snapshot& record, std::initializer_list<std:
 
 }  // namespace
 
-referee::Case referee_case(const Problem& problem, double delta, const RunCheckpoint& checkpoint,
-                           const RunResult& result, const LearnedModel& learned) {
+referee::Case referee_case(const Problem& problem, double delta, const std::string& confidence,
+                           const RunCheckpoint& checkpoint, const RunResult& result,
+                           const LearnedModel& learned) {
     referee::Case given;
     given.setting = setting_of(problem);
     // The run may assume another one than the problem.
@@ -134,6 +136,9 @@ referee::Case referee_case(const Problem& problem, double delta, const RunCheckp
     given.latest =
         evidence_of(checkpoint.memory, {"regression.", "weighted.", "bernstein.", "likelihood.", "linear."},
                     !paper, empty);
+    for (const Request& source : parse_requests(confidence))
+        if (const auto radius = source.given.find("radius"); radius != source.given.end())
+            given.evidence.centred = radius->second == "centred";
     given.episodes = result.episodes;
     add_model(learned, given);
     given.candidates = result.candidates;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -40,8 +41,19 @@ void bind_certificates(nb::module_& m) {
         m, "RewardFreeCertificate",
         "The claim: with probability 1 - failure_probability, for every reward in [0, 1] at once, a policy "
         "that is "
-        "optimal in the learned model loses at most ``bound`` on the real system.")
-        .def_ro("bound", &RewardFreeCertificate::bound, "At most H.")
+        "optimal in the learned model, from every state on (as backward induction makes it), loses at most "
+        "``bound`` on the real system.")
+        .def_ro("bound", &RewardFreeCertificate::bound,
+                "At most H; of plans that are greedy in every state of every step.")
+        .def_ro("any_plan", &RewardFreeCertificate::any_plan,
+                "The same of any plan, less what it is short of optimal in the model.")
+        .def_prop_ro(
+            "forms",
+            [](const RewardFreeCertificate& c) {
+                return std::map<std::string, std::string>(c.forms.begin(), c.forms.end());
+            },
+            nb::sig("def forms(self) -> dict[str, str]"),
+            "How candidates were computed of which there are several forms, and why others were left out.")
         .def_ro("vacuous", &RewardFreeCertificate::vacuous, "The bound is H: it says nothing.")
         .def_ro("method", &RewardFreeCertificate::method, "The argument that gave the bound.")
         .def_prop_ro(

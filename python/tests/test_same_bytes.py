@@ -52,6 +52,8 @@ def test_python_and_the_command_line(tool, tmp_path, problem, options):
         "vacuous": knowledge.certificate.vacuous,
         "method": knowledge.certificate.method,
         "candidates": knowledge.certificate.candidates,
+        "any_plan": knowledge.certificate.any_plan,
+        **({"forms": knowledge.certificate.forms} if knowledge.certificate.forms else {}),
         "classes": {"total": {"bound": total.bound, "method": total.method, "vacuous": total.vacuous}},
     } == line["certificate"]
     assert knowledge.weights.tolist() == line["weights"]

@@ -159,7 +159,7 @@ TEST_F(ContradictedRun, OfAnEarlierVersionIsFoundOutByTheCheckOfEachCommand) {
 
 /// Few rows and few weights: the evidence of a right model may rise for a while.
 constexpr const char* fickle_problem =
-    "builtin:garnet?states=3&actions=1&features=2&horizon=2&successors=2&concentration=1&seed=5";
+    "builtin:garnet?states=3&actions=2&features=2&horizon=2&successors=2&concentration=1&seed=5";
 
 TEST_F(ContradictedRun, StaysSoThoughTheEvidenceFalls) {
     // At a level that a right model crosses now and then; with this seed it does after ten episodes.

@@ -81,8 +81,9 @@ TEST_F(Explore, LeavesOutSharpeningsByName) {
     const json all = explore("all").object();
     EXPECT_FALSE(all.contains("confidence"));
     const json some =
-        explore("some", {"--confidence", "regression?without=span+hull+coupling+divergences"}).object();
-    EXPECT_EQ(some["confidence"], "regression?without=hull+coupling+span+divergences");
+        explore("some", {"--confidence", "regression?without=span+hull+chains+coupling+divergences"})
+            .object();
+    EXPECT_EQ(some["confidence"], "regression?without=hull+coupling+span+divergences+chains");
     EXPECT_EQ(some["certificate"]["candidates"].size(), 1u);
     EXPECT_GE(some["certificate"]["candidates"]["model"], all["certificate"]["candidates"]["model"]);
     EXPECT_EQ(run({"certify", "some", "--json"}).object()["candidates"], some["certificate"]["candidates"]);

@@ -74,8 +74,9 @@ TEST(CertificateCatalogue, GivesWhatIsAskedForWhateverElseIs) {
     EXPECT_EQ(names_of(certify_reward_free(learned, deviations, {.certificates = {"ltv", "span", "model"}})),
               (std::vector<std::string>{"model", "span", "ltv"}));
     EXPECT_THROW(certify_reward_free(learned, deviations, {.certificates = {"model", "?"}}), InvalidArgument);
-    EXPECT_EQ(names_of(certify_reward_free(learned, deviations, {.without = {"hybrid", "model"}})),
-              (std::vector<std::string>{"coupling", "span", "trajectory-kl", "ltv"}));
+    EXPECT_EQ(
+        names_of(certify_reward_free(learned, deviations, {.without = {"hybrid", "model"}})),
+        (std::vector<std::string>{"coupling", "span", "trajectory-kl", "ltv", "optimal-span", "two-chain"}));
     EXPECT_THROW(certify_reward_free(learned, deviations, {.without = {"?"}}), InvalidArgument);
     EXPECT_THROW(certify_reward_free(learned, deviations, {.certificates = {"span"}, .without = {"span"}}),
                  InvalidArgument);

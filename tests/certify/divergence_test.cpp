@@ -182,7 +182,7 @@ TEST(Divergences, OfSignedFeaturesGiveCertificates) {
             support::knowledge_about(about, seed, std::pow(10.0, 2.0 + static_cast<double>(seed % 4)))
                 .mixture();
         const RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable::of(learned));
-        ASSERT_EQ(certificate.candidates.size(), 6U);
+        ASSERT_EQ(certificate.candidates.size(), 8U);
         const Shape& shape = about.shape();
         double largest = 0;
         for (int trial = 0; trial < 20; ++trial) {

@@ -215,7 +215,7 @@ TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
             }
         expect_equal(hybrid, detail::hybrid_recursion(learned, deviations, found), "hybrid");
         const RewardFreeCertificate certificate = certify_reward_free(learned, deviations);
-        ASSERT_EQ(certificate.candidates.size(), 6u);
+        ASSERT_EQ(certificate.candidates.size(), 8u);
         EXPECT_NEAR(certificate.candidates[3].second, 2 * at_start(learned, trajectory) + 4e-9, digits);
         EXPECT_NEAR(certificate.candidates[4].second, 2 * at_start(learned, hybrid) + 4e-9, digits);
     }
@@ -223,9 +223,25 @@ TEST(PlainRecursions, AreTrajectoryKlHybridAndTotalVariance) {
     EXPECT_GE(by_coupling, 10);
 }
 
+/// c_h and B_h of likelihood.md, Theorem 8.
+double weight_of(const TwoBaseModels& m, const detail::TotalVarianceWeights& weights, Step h) {
+    return weights.variance *
+           std::pow((2 * steps_after(m, h) - 1) / (2 * steps_after(m, 0) - 1), weights.falling / 2);
+}
+double variances(const TwoBaseModels& m, const detail::TotalVarianceWeights& weights, Step from) {
+    double sum = 0;
+    for (Step h = from; h + 1 < m.horizon; ++h) {
+        const double n = steps_after(m, h);
+        sum += (n * n - (n - 1) * (n - 1)) / (8 * weight_of(m, weights, h));
+    }
+    return sum;
+}
+
 /// (6) of likelihood.md without the cut: every term as it is written.
-Values total_variance_values(const TwoBaseModels& m, const LearnedMixture& learned, double c, double eta,
-                             const ErrorRecursion& cap, int& by_growth, int& by_set) {
+Values total_variance_values(const TwoBaseModels& m, const LearnedMixture& learned,
+                             const detail::TotalVarianceWeights& weights, const ErrorRecursion& cap,
+                             int& by_growth, int& by_set) {
+    const double eta = weights.growth;
     Values values(TwoBaseModels::size(m.horizon), std::vector<double>(TwoBaseModels::size(m.states), 0.0));
     for (Step h = m.horizon - 2; h >= 0; --h)
         for (State s = 0; s < m.states; ++s) {
@@ -235,11 +251,12 @@ Values total_variance_values(const TwoBaseModels& m, const LearnedMixture& learn
             for (Action a = 0; a < m.actions; ++a) {
                 const Index pair = s * m.actions + a;
                 const double tau = m.deviation(h, pair), chi = kl_bound(m, learned, h, pair, true);
+                const double c = weight_of(m, weights, h);
                 double bound = std::min(n * tau, c / 2 * grown * chi);
                 if (h + 2 < m.horizon) {
                     const double one = (1 + eta) * m.expect(h, pair, next) + chi * (n - 1) / (4 * eta);
                     const double two =
-                        m.upper(h, pair, next) + tau * (n - 1) * (n - 1) / (grown * (1 + eta)) / (8 * c);
+                        m.upper(h, pair, next) + tau * variances(m, weights, h + 1) / (grown * (1 + eta));
                     (one < two ? by_growth : by_set) += 1;
                     bound += std::min(one, two);
                 }
@@ -262,19 +279,30 @@ TEST(PlainRecursions, AreTheTotalVarianceWithAnyWeights) {
         for (Step h = 0; h < 4; ++h) none.values.row(h).setConstant(static_cast<double>(3 - h));
         for (const double c : {0.1, 1.0, 30.0})
             for (const double eta : {0.01, 0.3, 2.0})
-                expect_equal(total_variance_values(m, learned, c, eta, none, by_growth, by_set),
-                             detail::total_variance_recursion(learned, deviations, chis, none,
-                                                              {.variance = c, .growth = eta}),
-                             "ltv");
-        // What the search hands over is the bound at the weights it found: (H-1)^2/(8c) is added once.
+                for (const double falling : {0.0, 1.0}) {
+                    const detail::TotalVarianceWeights weights{c, eta, falling};
+                    expect_equal(total_variance_values(m, learned, weights, none, by_growth, by_set),
+                                 detail::total_variance_recursion(learned, deviations, chis, none, weights),
+                                 "ltv");
+                    const Values plain = total_variance_values(m, learned, weights, none, by_growth, by_set);
+                    const ErrorRecursion each =
+                        detail::total_variance_errors(learned, deviations, chis, none, weights);
+                    for (Step h = 0; h < 4; ++h)
+                        EXPECT_NEAR(each.values(h, 0),
+                                    std::min(static_cast<double>(3 - h),
+                                             plain[TwoBaseModels::size(h)][0] +
+                                                 variances(m, weights, h) /
+                                                     std::pow(1 + eta, static_cast<double>(h))),
+                                    digits);
+                }
+        // What the search hands over is the bound at the weights it found: B_0 is added once.
         const ErrorRecursion hybrid = detail::hybrid_recursion(
             learned, deviations,
             detail::trajectory_kl_recursion(learned, detail::DivergenceTable(learned, Divergence::kl)));
         const detail::TotalVarianceBound bound =
             detail::total_variance_bound(learned, deviations, chis, hybrid);
-        const Values plain = total_variance_values(m, learned, bound.weights.variance, bound.weights.growth,
-                                                   hybrid, by_growth, by_set);
-        EXPECT_NEAR(bound.error, at_start(learned, plain) + 9 / (8 * bound.weights.variance), digits);
+        const Values plain = total_variance_values(m, learned, bound.weights, hybrid, by_growth, by_set);
+        EXPECT_NEAR(bound.error, at_start(learned, plain) + variances(m, bound.weights, 0), digits);
         const RewardFreeCertificate certificate = certify_reward_free(learned, deviations);
         EXPECT_NEAR(certificate.candidates[5].second, 2 * bound.error + 4e-9, digits);
     }

@@ -117,11 +117,11 @@ TEST(RewardFreeCertificate, SaysVacuousBeforeAnyData) {
 
 // By hand: two states, P~ = stay with 3/4; tau = 1/4 at both. Steps after: 1, 0 at H = 2.
 TEST(RewardFreeCertificate, MatchesAHandCalculationOfTheRecursions) {
-    // Two base models on one action: (1, 0) and (1/2, 1/2) from both states; weights (1/2, 1/2).
-    const BaseKernel a{"a", 2, 2, {0, 1, 2}, {0, 0}, {1, 1}};
-    const BaseKernel b{"b", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.5, 0.5, 0.5, 0.5}};
+    // Two base models, the same for two actions: (1, 0) and (1/2, 1/2) from both states; weights (1/2, 1/2).
+    const BaseKernel a{"a", 4, 2, {0, 1, 2, 3, 4}, {0, 0, 0, 0}, {1, 1, 1, 1}};
+    const BaseKernel b{"b", 4, 2, {0, 2, 4, 6, 8}, {0, 1, 0, 1, 0, 1, 0, 1}, std::vector<double>(8, 0.5)};
     const auto features =
-        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 2, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
     // No information: the cap max_i TV(P_i, P~) = 1/4 decides, radius * width is larger.
     const Knowledge knowledge = support::knowledge_about(truth, 1, 0);
@@ -131,6 +131,26 @@ TEST(RewardFreeCertificate, MatchesAHandCalculationOfTheRecursions) {
     // Span: all rows of the model are equal, so its values differ by one reward: 1/4 + 1/4.
     EXPECT_NEAR(knowledge.certificate.candidates[2].second, 1.0, 1e-8);
     EXPECT_EQ(knowledge.certificate.method, "span");
+    // What one action is off by the other is, too, from wherever: the best policy and the plan lose alike.
+    const RewardFreeCertificate all =
+        certify_reward_free(*knowledge.learned, DeviationTable::of(*knowledge.learned));
+    EXPECT_EQ(all.method, "two-chain");
+    EXPECT_NEAR(all.bound, 0, 1e-8);
+    EXPECT_GT(all.any_plan, 0.3);
+}
+
+// The loss of the only plan there is.
+TEST(RewardFreeCertificate, IsExactlyZeroWithOneAction) {
+    const Knowledge knowledge = support::knowledge_about(
+        support::random_model(3, {.shape = {4, 1, 4}, .features = 3, .successors = 2}), 1, 0);
+    const RewardFreeCertificate all =
+        certify_reward_free(*knowledge.learned, DeviationTable::of(*knowledge.learned));
+    EXPECT_EQ(all.method, "one-action");
+    EXPECT_EQ(all.bound, 0);
+    EXPECT_EQ(all.any_plan, 0);
+    EXPECT_FALSE(all.vacuous);
+    // Who asks for an argument by name gets that one.
+    EXPECT_GT(knowledge.certificate.bound, 0);
 }
 
 // T13 [theory §2.2]: H = 5; g pays 1, b absorbs and pays 0; P~ keeps g for certain, P with .4. The value

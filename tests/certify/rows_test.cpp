@@ -47,7 +47,7 @@ TEST(RowCertificates, BoundTheLossUnderEveryReward) {
             support::random_rows(random, small(seed), std::pow(10.0, -static_cast<double>(seed % 3)));
         const Shape& shape = learned.shape();
         const RewardFreeCertificate certificate = certify_reward_free(learned, DeviationTable::of(learned));
-        ASSERT_EQ(certificate.candidates.size(), 3u);
+        ASSERT_EQ(certificate.candidates.size(), 5u);
         double least = certificate.candidates.front().second;
         for (const auto& [name, bound] : certificate.candidates) least = std::min(least, bound);
         EXPECT_EQ(certificate.bound, std::min(least, static_cast<double>(shape.horizon)));

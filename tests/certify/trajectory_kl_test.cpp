@@ -10,6 +10,7 @@
 #include "alidade/certify/total_variance.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "support/greedy_plans.hpp"
 #include "support/learned_models.hpp"
 #include "support/members.hpp"
 #include "support/path_enumeration.hpp"
@@ -162,14 +163,16 @@ TEST(TrajectoryKl, BoundsTheDivergenceOfListedTrajectories) {
 // By hand: base models (.8, .2) and (.4, .6) from both states, theta~ = (1/2, 1/2), nothing known, H = 3.
 // P~ = (.6, .4), k = KL(P~ || (.8, .2)) = .6 ln .75 + .4 ln 2, K_1 = k, K_0 = 2k, tau = .2.
 TEST(TrajectoryKl, MatchesAHandCalculation) {
-    const BaseKernel a{"a", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.8, 0.2, 0.8, 0.2}};
-    const BaseKernel b{"b", 2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0.4, 0.6, 0.4, 0.6}};
+    // Of two actions that are the same: with one there would be nothing to choose.
+    const std::vector<std::int64_t> offsets{0, 2, 4, 6, 8}, targets{0, 1, 0, 1, 0, 1, 0, 1};
+    const BaseKernel a{"a", 4, 2, offsets, targets, {0.8, 0.2, 0.8, 0.2, 0.8, 0.2, 0.8, 0.2}};
+    const BaseKernel b{"b", 4, 2, offsets, targets, {0.4, 0.6, 0.4, 0.6, 0.4, 0.6, 0.4, 0.6}};
     const auto features =
-        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 1, std::vector{a, b}));
+        std::make_shared<const FeatureMap>(FeatureMap::from_base_kernels(2, 2, std::vector{a, b}));
     const MixtureModel truth(features, 3, StartLaw(0), Matrix::Constant(3, 2, 0.5));
     const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     const RewardFreeCertificate certificate = certify_reward_free(learned, deviations_of(learned), all);
-    ASSERT_EQ(certificate.candidates.size(), 6u);
+    ASSERT_EQ(certificate.candidates.size(), 8u);
     EXPECT_EQ(certificate.candidates[3].first, "trajectory-kl");
     EXPECT_EQ(certificate.candidates[4].first, "hybrid");
     EXPECT_EQ(certificate.candidates[5].first, "ltv");
@@ -240,6 +243,7 @@ TEST(RewardFreeCandidates, BoundValueErrorsAndLossesOfEveryMember) {
                                                      evaluate(learned.model(), policy, reward).value));
                 for (const auto& [name, bound] : certificate.candidates) {
                     EXPECT_LE(loss, bound) << name << " seed " << seed;
+                    if (support::of_greedy_plans(name)) continue;
                     EXPECT_LE(error, bound / 2) << name << " seed " << seed;
                     if (bound > 0) tightest[name] = std::max(tightest[name], 2 * error / bound);
                 }
@@ -317,7 +321,9 @@ TEST(RewardFreeCandidates, SurviveBaseModelsThatNearlyAgree) {
             const double error = std::abs(evaluate(truth, policy, reward).value -
                                           evaluate(learned.model(), policy, reward).value);
             for (const auto& [name, bound] : certificate.candidates)
-                EXPECT_LE(error, bound / 2) << name << " seed " << seed;
+                if (!support::of_greedy_plans(name)) {
+                    EXPECT_LE(error, bound / 2) << name << " seed " << seed;
+                }
         }
     }
 }
@@ -338,7 +344,7 @@ TEST(RewardFreeCandidates, AreExactlyZeroWhenThereIsNothingToLearn) {
     const MixtureModel truth = support::random_model(1, {.shape = {4, 2, 4}, .features = 1, .successors = 2});
     const LearnedMixture learned = support::knowledge_about(truth, 1, 0).mixture();
     const RewardFreeCertificate certificate = certify_reward_free(learned, deviations_of(learned), all);
-    EXPECT_EQ(certificate.candidates.size(), 6u);
+    EXPECT_EQ(certificate.candidates.size(), 8u);
     for (const auto& [name, bound] : certificate.candidates) EXPECT_EQ(bound, 0) << name;
 }
 
@@ -350,8 +356,8 @@ TEST(RewardFreeCandidates, HaveDivergencesUnderMisspecificationToo) {
     EXPECT_TRUE(detail::DivergenceTable::applies(off)) << "of mixtures; the rest is added";
     const auto exactly = certify_reward_free(exact, deviations_of(exact), all).candidates,
                less = certify_reward_free(off, deviations_of(off), all).candidates;
-    ASSERT_EQ(less.size(), 6u);
-    for (std::size_t k = 0; k < 6; ++k) EXPECT_GE(less[k].second, exactly[k].second) << less[k].first;
+    ASSERT_EQ(less.size(), 8u);
+    for (std::size_t k = 0; k < 8; ++k) EXPECT_GE(less[k].second, exactly[k].second) << less[k].first;
 }
 
 }  // namespace

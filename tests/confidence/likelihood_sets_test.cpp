@@ -167,6 +167,35 @@ TEST(LikelihoodSupport, IsAboveEveryMemberAndBelowTheEllipsoids) {
         }
 }
 
+// By few multipliers: valid as the program is, and near it.
+TEST(LevelSet, IsAboveItsMembersAndNearTheProgramsEnd) {
+    double left = 0, taken = 0;
+    for (int seed = 1; seed <= 6; ++seed)
+        for (const std::int64_t episodes : {10, 300, 10'000}) {
+            const auto rows = uniform_rows(garnet(4, seed), episodes, 4);
+            const auto sets = detail::likelihood_sets(rows, {});
+            const ConfidenceSet& set = sets[0].ellipsoid;
+            ASSERT_TRUE(set.has_level());
+            Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 45);
+            for (int trial = 0; trial < 12; ++trial) {
+                std::vector<double> direction(4);
+                for (double& value : direction) value = sample_normal(random);
+                const SupportBracket found = detail::likelihood_support(rows[0], sets[0], direction);
+                const double sharp = set.sharp_upper(direction), outer = set.upper(direction);
+                EXPECT_GE(sharp, found.lower - 1e-12);
+                EXPECT_LE(sharp, outer);
+                EXPECT_TRUE(set.contains(found.witness));
+                left += sharp - std::min(outer, found.upper);
+                taken += outer - sharp;
+            }
+        }
+    EXPECT_LT(left, 0.1 * taken);
+    // Nothing was seen: it is the simplex.
+    detail::LikelihoodRows none;
+    none.features = 3;
+    EXPECT_FALSE(detail::likelihood_sets(std::vector{none}, {})[0].ellipsoid.has_level());
+}
+
 /// The largest total variation of a pair over the ellipsoid over that over the convex set itself.
 double width_ratio(const FeatureMap& features, const detail::LikelihoodRows& rows,
                    const detail::LikelihoodSet& set, Index pair) {

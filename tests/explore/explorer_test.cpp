@@ -201,11 +201,12 @@ TEST(Explorer, SpellsItsOptionsInOneWay) {
         const ExplorerOptions found = canonical({.algorithm = algorithm, .confidence = confidence}, task);
         return found.algorithm + " / " + found.confidence;
     };
-    EXPECT_EQ(spelled("", ""), "likelihood / likelihood");
+    EXPECT_EQ(spelled("", ""), "likelihood / likelihood?radius=centred");
     EXPECT_EQ(spelled("uniform", ""), "uniform / regression");
-    EXPECT_EQ(spelled("likelihood?bonus=sqrt", "likelihood?prequential=false"), "likelihood / likelihood");
+    EXPECT_EQ(spelled("likelihood?bonus=sqrt", "likelihood?prequential=false"),
+              "likelihood / likelihood?radius=centred");
     EXPECT_EQ(spelled("likelihood?bonus=gain", "likelihood,regression"),
-              "likelihood?bonus=gain / regression,likelihood");
+              "likelihood?bonus=gain / regression,likelihood?radius=centred");
     EXPECT_EQ(spelled("hoeffding?ties=first", "regression?width=l1&without=span+hull+span"),
               "hoeffding?ties=first / regression?width=l1&without=hull+span");
 }

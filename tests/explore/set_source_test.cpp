@@ -48,10 +48,13 @@ TEST(SetSource, TellsThePapersConstantsHowManyEpisodesThereWillBe) {
 }
 
 TEST(SetSource, ReadsBackWhatItWrites) {
-    for (const char* text : {"regression", "likelihood", "regression,likelihood",
-                             "regression?width=l1&without=hull+span,likelihood?prequential=true",
-                             "regression?constants=paper&episodes=100"})
+    for (const char* text :
+         {"regression", "likelihood?radius=centred", "regression,likelihood?radius=plain",
+          "regression?width=l1&without=hull+span,likelihood?prequential=true&radius=centred",
+          "regression?constants=paper&episodes=100"})
         EXPECT_EQ(to_string(canonical_sources(text)), text);
+    // What defines the event is always said.
+    EXPECT_EQ(to_string(canonical_sources("likelihood")), "likelihood?radius=centred");
 }
 
 TEST(SetSource, RefusesWhatItDoesNotKnow) {

@@ -15,7 +15,9 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "support/effort.hpp"
+#include "support/greedy_plans.hpp"
 #include "support/learned_models.hpp"
+#include "support/levels.hpp"
 #include "support/members.hpp"
 
 // Attacks on likelihood sets and on what is certified from sets: truths found by ascent, data that leave some
@@ -152,8 +154,9 @@ TEST(AttackLikelihood, ReachesNoRewardFreeCandidateByAscentOverPoliciesRewardsAn
         }
         for (std::size_t k = 0; k < certificate.candidates.size(); ++k) {
             const auto& [name, bound] = certificate.candidates[k];
-            EXPECT_LE(2 * worst, bound + 1e-12) << name << ", seed " << seed;
             EXPECT_LE(worst_loss, bound + 1e-12) << name << ", seed " << seed;
+            if (support::of_greedy_plans(name)) continue;
+            EXPECT_LE(2 * worst, bound + 1e-12) << name << ", seed " << seed;
             if (bound > 1e-6) tightest[k] = std::max(tightest[k], 2 * worst / bound);
         }
     }
@@ -173,7 +176,8 @@ const std::uint64_t reward_cases = support::repetitions<std::uint64_t>(160, 60);
 TEST(AttackLikelihood, FindsNoLossAboveAdvantageOrGapByAscentOverMembers) {
     double tightest = 0;
     for (std::uint64_t seed = 0; seed < reward_cases; ++seed) {
-        const LearnedMixture exact = any_learned(seed + 1000);
+        // Members are those of ellipsoids: what the convex sets in them save is not looked at.
+        const LearnedMixture exact = support::without_levels(any_learned(seed + 1000));
         const double zeta = seed % 3 == 2 ? std::pow(10.0, -1 - static_cast<double>(seed % 2) * 2) : 0.0;
         const LearnedMixture learned(exact.model().shared_features(), exact.shape().horizon,
                                      exact.model().start(), exact.homogeneous(), exact.sets(), 0.1, zeta);

@@ -53,7 +53,7 @@ TEST(Scaling, IsQuadraticInTheAccuracyButForLogarithms) {
     std::vector<double> inverse, episodes;
     for (const double epsilon : {1.0, 0.5, 0.25, 0.125}) {
         inverse.push_back(1 / epsilon);
-        episodes.push_back(median_episodes(3, 4, epsilon, "regression?without=span+divergences"));
+        episodes.push_back(median_episodes(3, 4, epsilon, "regression?without=span+divergences+chains"));
     }
     const double found = slope(inverse, episodes);
     EXPECT_GT(found, 1.95);
@@ -65,7 +65,7 @@ TEST(Scaling, IsAboutQuadraticInTheDimension) {
     std::vector<double> dimension, episodes;
     for (const Index d : {3, 5, 7, 9}) {
         dimension.push_back(static_cast<double>(d - 1));
-        episodes.push_back(median_episodes(d, 4, 0.5, "regression?without=span+divergences"));
+        episodes.push_back(median_episodes(d, 4, 0.5, "regression?without=span+divergences+chains"));
     }
     const double found = slope(dimension, episodes);
     EXPECT_GT(found, 1.4);
@@ -77,8 +77,8 @@ TEST(Scaling, InTheHorizonIsThatOfTheSumOfRangesAndLessWithTheSpan) {
     std::vector<double> horizon, plain, spanned;
     for (const Index steps : {3, 5, 8, 12}) {
         horizon.push_back(static_cast<double>(steps));
-        plain.push_back(median_episodes(3, steps, 0.5, "regression?without=span+divergences"));
-        spanned.push_back(median_episodes(3, steps, 0.5, "regression?without=divergences"));
+        plain.push_back(median_episodes(3, steps, 0.5, "regression?without=span+divergences+chains"));
+        spanned.push_back(median_episodes(3, steps, 0.5, "regression?without=divergences+chains"));
     }
     const double without = slope(horizon, plain), with = slope(horizon, spanned);
     EXPECT_GT(without, 4.2);

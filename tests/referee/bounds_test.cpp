@@ -65,9 +65,10 @@ TEST(RefereeBounds, OfTwoStepsAreTheHandCalculatedOnes) {
     const double chi = change * change * (1 / 0.7 + 1 / 0.3);
     EXPECT_NEAR(static_cast<double>(hand.bounds.leverage(0, 0)), chi, 1e-9);
     const referee::detail::Values wide{{1, 1}, {0, 0}};
-    EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide, 2, 0.1L)),
+    EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide, 2, 0.1L, 0)),
                 std::min(change, chi) + 1.0 / 16, 1e-9);
-    EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide)), std::min(1.0, std::sqrt(chi) / 2),
+    // And for large c it is min(n tau, ...) = `change`, which is less here.
+    EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide)), std::min(change, std::sqrt(chi) / 2),
                 1e-6);
 }
 
@@ -89,7 +90,7 @@ TEST(RefereeBounds, OfThreeStepsAreTheHandCalculatedOnes) {
     const double set = (0.7 + change) * later + change / (8 * 3 * 1.5);
     const double first = std::min(2 * change, 1.5 * chi) + std::min(growth, set);
     const referee::detail::Values wide{{2, 2}, {1, 1}, {0, 0}};
-    EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide, 3, 0.5L)), first + 4.0 / 24, 1e-9);
+    EXPECT_NEAR(static_cast<double>(hand.bounds.total_variance(wide, 3, 0.5L, 0)), first + 4.0 / 24, 1e-9);
 }
 
 TEST(RefereeBounds, MisspecificationAddsToDeviationsAndBackups) {

@@ -36,7 +36,7 @@ TEST(RefereeLinearFaults, TheSoundRunIsConfirmedAndNotVacuous) {
     const auto findings = referee::examine(sound());
     EXPECT_TRUE(referee::all_confirmed(findings)) << referee_cases::complaints(findings);
     EXPECT_LT(sound().bound, 3.0);
-    EXPECT_EQ(sound().candidates.size(), 5U);
+    EXPECT_EQ(sound().candidates.size(), 7U);
 }
 
 TEST(RefereeLinearFaults, ACandidateThatIsOnePerMilleTooSmallIsFound) {

@@ -30,8 +30,9 @@ inline referee::Case explored(const Problem& problem, const std::string& algorit
     result.method = best.certificate.method;
     result.candidates = best.certificate.candidates;
     result.stopped = to_string(stopped);
-    referee::Case given = app::referee_case(problem, delta, {exploration.memory(), exploration.counts()},
-                                            result, *best.learned);
+    referee::Case given =
+        app::referee_case(problem, delta, exploration.explorer().options().confidence,
+                          {exploration.memory(), exploration.counts()}, result, *best.learned);
     if (total) given.total = certify_class(best, RewardClass::total(problem.shape())).candidates;
     return given;
 }

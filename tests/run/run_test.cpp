@@ -29,7 +29,7 @@ TEST(Run, SpellsWhatWasAskedForInOneWay) {
     const TemporaryFolder folder;
     const alidade::Run made = created(folder, likelihood_options());
     EXPECT_EQ(made.options().algorithm, "likelihood");
-    EXPECT_EQ(made.options().confidence, "likelihood");
+    EXPECT_EQ(made.options().confidence, "likelihood?radius=centred");
     RunOptions unknown;
     unknown.algorithm = "luck";
     EXPECT_THROW(alidade::Run::create(folder / "other", make_builtin(garnet), garnet, unknown),

@@ -80,7 +80,8 @@ inline bool inside(const LearnedMixture& learned, const Matrix& weights) {
         const Vector row = weights.row(static_cast<Index>(k)).transpose();
         if (row.minCoeff() < 0) return false;
         if (set.dimension() == 0) continue;
-        if (set.depth(row) > 1 - 4e-16 * set.estimate().factor.norm() / set.radius()) return false;
+        if (!set.contains(row) || set.depth(row) > 1 - 4e-16 * set.estimate().factor.norm() / set.radius())
+            return false;
     }
     return true;
 }

@@ -39,6 +39,7 @@ struct Excess {
     double kt = -std::numeric_limits<double>::infinity();
     double det = kt;
     double used = kt;              ///< LikelihoodSet as shipped: the lesser of the two, and ln 2
+    double centred = kt;           ///< `radius=centred`, with a mixture about the hypothesis
     double nine_tenths = kt;       ///< the same with nine tenths of the allowance: what a fault would do
     double predictions = kt;       ///< of the smoothed fit, alone
     double with_predictions = kt;  ///< LikelihoodSet with `predicted`: the least of three, and ln 3
@@ -154,6 +155,10 @@ private:
         raise(excess_.used, below - set.allowance);
         raise(excess_.nine_tenths, below - 0.9 * set.allowance);
         raise(excess_.with_predictions, below - wide.allowance);
+        const detail::LikelihoodSet about =
+            detail::likelihood_sets(rows, {.delta = delta, .radius = detail::Radius::centred}, start)[0];
+        raise(excess_.centred,
+              detail::log_likelihood_ratio(rows_, about.fit.weights, truth_) - about.allowance);
     }
 
     static void raise(double& largest, double value) { largest = std::max(largest, value); }

@@ -113,7 +113,7 @@ TEST(Threads, GiveTheSameRewardFreeCertificates) {
         return certificate.candidates;
     };
     const auto one = candidates(1);
-    EXPECT_EQ(one.size(), 6U);
+    EXPECT_EQ(one.size(), 8U);
     EXPECT_EQ(candidates(2), one);
     EXPECT_EQ(candidates(4), one);
     const ErrorRecursion coupling = coupling_recursion(learned, deviations);

@@ -69,14 +69,15 @@ struct ClassCertificate {
 
 /// Certifies a class on the same confidence event as everything else, by the recursions of
 /// `certify_reward_free` with N_h(s,a), the most that can still be earned after a step, in place of H-1-h.
-/// `RewardClass::all` gives what that gives. Where rewards may depend on the past there is no `span`: values
-/// may then differ from state to state by all that is left to earn. Throws InvalidArgument as it does, and
-/// unless the class has the model's shape.
+/// `RewardClass::all` gives what that gives, less `optimal-span` and `two-chain`, which are not shown for
+/// classes; the weights of `ltv` fall from step to step for that class alone. Where rewards may depend on the
+/// past there is no `span`: values may then differ from state to state by all that is left to earn. Throws
+/// InvalidArgument as it does, and unless the class has the model's shape.
 ClassCertificate certify_class(const LearnedModel& learned, const DeviationTable& deviations,
                                const RewardClass& rewards, const RewardFreeOptions& options = {});
 /// The same with deviations by the widths of the knowledge's sets, in about the time of one more certificate;
-/// and, unless rewards may depend on the past or candidates are named, the knowledge's own certificate as the
-/// further candidate `reward-free`.
+/// and, unless rewards may depend on the past or candidates are named, the knowledge's own certificate, of
+/// any plan, as the further candidate `reward-free`.
 ClassCertificate certify_class(const Knowledge& knowledge, const RewardClass& rewards,
                                const RewardFreeOptions& options = {});
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,16 +21,22 @@ struct Contribution {
     double amount = 0;  ///< in units of loss; all sum to their candidate, less the rounding slack
 };
 
-/// The claim: with probability 1 - failure_probability, for every reward in [0,1] at once, a policy
-/// optimal in the learned model loses at most `bound` on the real system (one that is eps short of
-/// optimal in the model, at most `bound` + eps).
+/// The claim: with probability 1 - failure_probability, for every reward in [0,1] at once, a plan that is
+/// greedy in the learned model in every state of every step, as backward induction makes them, loses at most
+/// `bound` on the real system; one that is eps short of optimal in the model at the start, at most `any_plan`
+/// + eps [docs/algorithms/two-chains.md, Which plans].
 struct RewardFreeCertificate {
-    double bound = 0;     ///< min(least candidate, H)
+    double bound = 0;  ///< min(least candidate, H), of plans that are greedy in every state
+    /// The same of any plan, less what it is short of optimal in the model: by the candidates that are about
+    /// all policies' values; min(least of these, H). Nothing is claimed of such plans until it is set.
+    double any_plan = std::numeric_limits<double>::infinity();
     bool vacuous = true;  ///< the least candidate is H or more: the bound says nothing
     std::string method;   ///< the candidate that gave the bound
     std::vector<std::pair<std::string, double>> candidates;  ///< every candidate, not clipped at H
     double failure_probability = 0;                          ///< delta
     std::vector<Contribution> contributions;                 ///< the largest, in falling order
+    /// How candidates were computed of which there are several forms, in words, and why others were left out.
+    std::vector<std::pair<std::string, std::string>> forms = {};
     /// What an algorithm's paper claims with constants that it leaves open: not proved, and no candidate.
     std::vector<std::pair<std::string, double>> unproved = {};
 };
@@ -62,9 +69,12 @@ struct RewardFreeOptions {
 ///  - `hybrid`: coupling, with every value cut at that of `trajectory-kl`;
 ///  - `ltv`: the law of total variance [docs/algorithms/likelihood.md, Theorem 8], cut at the least of
 ///    the other recursions under the model.
-/// The last three need bounds of divergences (LearnedModel::divergence_refusal), and are left out otherwise.
-/// The bound is twice the value at the start, plus a rounding slack. Contributions are those of `coupling`
-/// where it is asked for, else of `model`: they say where to look, also when `span` is the smallest.
+///  - `optimal-span` and `two-chain`: of greedy plans alone [docs/algorithms/two-chains.md, Theorem 5];
+///    left out beyond 10,000 pairs.
+/// Those from `trajectory-kl` to `ltv` need bounds of divergences (LearnedModel::divergence_refusal), and are
+/// left out otherwise. The bound is twice the value at the start, plus a rounding slack. Contributions are
+/// those of the last two where one of them is the smallest, else of `coupling` where it is asked for, else of
+/// `model`: they say where to look. With one action every bound is 0.
 /// Throws InvalidArgument unless the deviations fit the model (DeviationTable::require_fit), as all
 /// recursions do, and of a certificate that was named but is unknown or cannot be had.
 RewardFreeCertificate certify_reward_free(const LearnedModel& learned, const DeviationTable& deviations,

@@ -18,6 +18,10 @@
 
 namespace alidade {
 
+namespace detail {
+class LevelSet;
+}
+
 /// A confidence set about base models' weights as plain arrays, to be stored under their names. Matrices are
 /// p x p, column after column. The projection is not among them: it is computed again, so that a record
 /// cannot claim a radius that its data do not give.
@@ -78,6 +82,12 @@ public:
     /// The vertices that `within` added; null if there are none.
     const VertexSet* vertices() const noexcept { return parts_->vertices.get(); }
 
+    /// The members of this set that are in the level set, too, which lies in the ball. Only `contains` and
+    /// `sharp_upper` look at it: everything else is about the ball.
+    ConfidenceSet within_level(std::shared_ptr<const detail::LevelSet> level) const;
+    /// Whether `sharp_upper` may be less than `upper`.
+    bool has_level() const noexcept { return parts_->level != nullptr; }
+
     /// Whether the set contains the weights (up to 1e-9 in the parameters).
     bool contains(const Vector& weights) const;
     /// Distance of the weights from the estimate, in radii: at most one inside. Where there are several
@@ -95,6 +105,11 @@ public:
     double support(const Vector& direction) const { return upper({direction.data(), features_size()}); }
     /// The same without a vector, and for half of the work that `range` is.
     double upper(std::span<const double> direction) const;
+    /// The same, or less: by the level set as well, where there is one. For few directions: it solves a
+    /// convex program.
+    double sharp_upper(std::span<const double> direction) const;
+    /// A member that is nearly as far in the direction as any.
+    Vector farthest_member(std::span<const double> direction) const;
 
     /// The set as plain numbers, for passes over many directions: `upper` of the set without those that it
     /// was intersected with, in the same bits. Of convex weights; it reads this set, which must outlive it.
@@ -114,7 +129,8 @@ public:
                        const WidthOptions& options = {}) const;
 
     /// The set as plain arrays, and back: the copy answers with the same bytes. Throws InvalidArgument if
-    /// sizes do not match or numbers are not finite, and of a set with several estimates.
+    /// sizes do not match or numbers are not finite, and of a set with several estimates. The copy has no
+    /// level set.
     ConfidenceRecord record() const;
     static ConfidenceSet from_record(const ConfidenceRecord& record);
 
@@ -156,6 +172,7 @@ private:
         std::vector<WeightBall::Face> faces;  // crossed by the ball about the projection
         std::vector<ConfidenceSet> further;   // of one estimate each; members are in all of them
         std::shared_ptr<const VertexSet> vertices = nullptr;  // members are in their hull, if there are any
+        std::shared_ptr<const detail::LevelSet> level = nullptr;  // members are in it, if there is one
     };
     std::shared_ptr<const Parts> parts_;
 };

@@ -49,6 +49,10 @@ const SourceEntry& find_source(std::string_view name);
 /// InvalidArgument if one is unknown, comes twice, or cannot be combined.
 std::vector<Request> canonical_sources(std::string_view text);
 
+/// The same of sources that are to go on with a run: what `text` leaves open of the parameters that are
+/// spelled out is as in `stored`, the run's.
+std::vector<Request> continued_sources(std::string_view text, std::string_view stored);
+
 /// One algorithm of the catalogue: a behaviour, and the sets that its own certificate rests on.
 struct BehaviourEntry {
     std::string name;     ///< as typed: "hoeffding"

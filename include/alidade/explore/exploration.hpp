@@ -132,6 +132,10 @@ private:
 
     bool met(double bound, const ExploreOptions& options) const;
     bool certificate_due(const std::optional<double>& target) const;
+    /// At how many episodes, where there is a certificate already.
+    double next_certificate(const std::optional<double>& target) const;
+    /// How many episodes a batch may have.
+    std::int64_t until_certificate(const std::optional<double>& target) const;
     bool take_if_better(Iterate& iterate);
     /// Does something that may find the model contradicted, and notes that; whether it did not.
     template <class Action>

@@ -60,6 +60,7 @@ struct Evidence {
     std::optional<Weighted> weighted;
     std::optional<Transitions> likelihood;  ///< of pair features: what is regressed on
     std::vector<double> predicted;  ///< of every set: sum of ln(prediction), where predictions were kept
+    bool centred = false;           ///< likelihood sets are watched by a mixture about the hypothesis, too
 };
 
 /// What a run has stored and claims.

@@ -50,6 +50,8 @@ struct RequestParameter {
     double maximum = 0;                 ///< largest number allowed (numbers only)
     std::vector<std::string> choices;   ///< allowed words (text only)
     std::vector<std::string> variants;  ///< the variants that take it; empty: all
+    /// `canonical` writes it where nothing was given, too: what says nothing is of before there was a choice.
+    bool spelled_out = false;
 };
 
 /// The values of one request: parsed, complete (but for derived defaults) and within their ranges.
@@ -87,7 +89,8 @@ RequestParameter word_parameter(std::string name, std::vector<std::string> choic
 /// false by default, or true.
 RequestParameter flag_parameter(std::string name, std::string meaning);
 
-/// The request without what says no more than the defaults do, so that equal requests are equal texts. Throws
+/// The request without what says no more than the defaults do, but for parameters that are spelled out, so
+/// that equal requests are equal texts. Throws
 /// as RequestArguments does.
 Request canonical(const Request& request, std::string_view where,
                   const std::vector<RequestParameter>& parameters);

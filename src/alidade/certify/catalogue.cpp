@@ -1,6 +1,7 @@
 #include "catalogue.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include "divergence.hpp"
 #include "error_recursion.hpp"
 #include "mixture_recursions.hpp"
+#include "optimal_span.hpp"
+#include "optimal_spans.hpp"
 #include "span.hpp"
 #include "total_variance.hpp"
 #include "trajectory_kl.hpp"
@@ -17,9 +20,30 @@
 
 namespace alidade::detail {
 
+namespace {
+
+/// More than these, and certificates that ask about one pair after another are left out, for time.
+constexpr Index most_pairs_with_chains = 10'000;
+
+/// Of certificates of greedy plans.
+std::string refusal_of_chains(const RewardFreeWork& work) {
+    if (work.of_class())
+        return "its proof is of all rewards in [0, 1] of the present state; it is not shown for classes";
+    const Index pairs = work.learned().shape().pairs();
+    if (pairs <= most_pairs_with_chains) return {};
+    return fmt::format("{} pairs of a state and an action; it takes long beyond {}", pairs,
+                       most_pairs_with_chains);
+}
+
+}  // namespace
+
 /// What several certificates need, as far as it was asked for.
 struct RewardFreeWork::Recursions {
     std::optional<ErrorRecursion> model, coupling, span, trajectory, hybrid;
+    std::optional<ErrorRecursion> variance;  // that of `ltv`, at every step
+    std::optional<ErrorRecursion> cut, optimal_span;
+    std::optional<OptimalSpans> spans;
+    std::optional<TwoChains> two_chain;
     std::unique_ptr<TransitionOperator> passes;  // none where there are no base models to pass over
     std::vector<std::string> expected;
 };
@@ -111,6 +135,7 @@ const ErrorRecursion& RewardFreeWork::hybrid() {
 }
 
 double RewardFreeWork::total_variance() {
+    Recursions& kept = *recursions_;
     // The law of total variance is of one kernel: that of the mixture which the truth is near
     // [misspecification, Lemma 7].
     if (const std::vector<double> rest = transfer_errors(learned_, caps_); !rest.empty()) {
@@ -118,19 +143,72 @@ double RewardFreeWork::total_variance() {
         const DeviationTable own = deviations_.without(learned_.mixture()->misspecification());
         RewardFreeWork mixtures(exact, own, options_, rewards_);
         mixtures.hybrid();
-        return mixtures.total_variance() + rest.front();
+        const double error = mixtures.total_variance();
+        kept.variance = std::move(mixtures.recursions_->variance);
+        if (kept.variance)
+            for (Step h = 0; h < learned_.shape().horizon; ++h)
+                kept.variance->values.row(h).array() += rest[at(h)];
+        return error + rest.front();
     }
-    const ErrorRecursion& cut = least();
-    // Nobody asks for the others any more: in a large model each takes as much as two policies.
-    recursions_->span.reset();
-    if (recursions_->hybrid) recursions_->trajectory.reset();
+    const ErrorRecursion& cap = least();
+    const bool chains = refusal_of_chains(*this).empty();
+    if (!chains) {
+        // Nobody asks for the others any more: in a large model each takes as much as two policies.
+        kept.span.reset();
+        if (kept.hybrid) kept.trajectory.reset();
+    }
     const DivergenceTable divergences(learned_, Divergence::chi_square, options_.threads);
-    if (recursions_->passes == nullptr)
-        return total_variance_bound(learned_, deviations_, divergences, cut, exact_caps(), options_.threads)
-            .error;
-    return total_variance_bound(*learned_.mixture(), *recursions_->passes, deviations_, divergences, cut,
-                                exact_caps())
-        .error;
+    const TotalVarianceBound found =
+        kept.passes == nullptr
+            ? total_variance_bound(learned_, deviations_, divergences, cap, exact_caps(), options_.threads)
+            : total_variance_bound(*learned_.mixture(), *kept.passes, deviations_, divergences, cap,
+                                   exact_caps());
+    if (chains)
+        kept.variance =
+            total_variance_errors(learned_, deviations_, divergences, cap, found.weights, options_.threads);
+    return found.error;
+}
+
+// Each is a bound of all policies' errors, at every step and state [docs/algorithms/two-chains.md, What F
+// is].
+const ErrorRecursion& RewardFreeWork::cut() {
+    Recursions& kept = *recursions_;
+    if (kept.cut) return *kept.cut;
+    const Shape& shape = learned_.shape();
+    ErrorRecursion least{Matrix(shape.horizon, shape.states),
+                         std::vector<std::int32_t>(at(shape.learned_steps() * shape.states), 0)};
+    for (Step h = 0; h < shape.horizon; ++h)
+        least.values.row(h).setConstant(static_cast<double>(shape.steps_after(h)));
+    for (const auto* one : {&kept.model, &kept.coupling, &kept.span, &kept.hybrid, &kept.variance})
+        if (*one) least.values = least.values.cwiseMin((*one)->values);
+    return kept.cut.emplace(std::move(least));
+}
+
+const ErrorRecursion& RewardFreeWork::optimal_span() {
+    Recursions& kept = *recursions_;
+    if (kept.optimal_span) return *kept.optimal_span;
+    if (!kept.spans) kept.spans.emplace(learned_, options_.threads);
+    return kept.optimal_span.emplace(
+        optimal_span_recursion(learned_, deviations_, *kept.spans, cut(), options_.threads));
+}
+
+const TwoChains& RewardFreeWork::two_chain() {
+    Recursions& kept = *recursions_;
+    if (kept.two_chain) return *kept.two_chain;
+    const ErrorRecursion& errors = optimal_span();
+    return kept.two_chain.emplace(
+        two_chain_recursion(learned_, deviations_, *kept.spans, errors, options_.threads));
+}
+
+std::string RewardFreeWork::spans_in_words() {
+    optimal_span();
+    return recursions_->spans->pairwise() ? "a span for every two states"
+                                          : "one span a step: too many pairs of states and actions";
+}
+
+std::string RewardFreeWork::chains_in_words() {
+    return two_chain().all_pairs ? "all pairs of states"
+                                 : "the diagonal alone: too many pairs of states and actions";
 }
 
 double RewardFreeWork::bound(double error) const {
@@ -192,6 +270,13 @@ const std::vector<RewardFreeEntry>& reward_free_certificates() {
                      [](RewardFreeWork& work) -> const ErrorRecursion& { return work.hybrid(); }),
         {"ltv", "the law of total variance, cut at the least of the others under the model",
          without_divergences, [](RewardFreeWork& work) { return work.total_variance(); }},
+        {"optimal-span", "by how much optimal values in the model vary, state by state; of greedy plans",
+         refusal_of_chains,
+         [](RewardFreeWork& work) { return start_value(work.learned(), work.optimal_span()); }, true,
+         [](RewardFreeWork& work) { return work.spans_in_words(); }},
+        {"two-chain", "one truth and one value for the best policy and the plan; of greedy plans",
+         refusal_of_chains, [](RewardFreeWork& work) { return work.two_chain().start / 2; }, true,
+         [](RewardFreeWork& work) { return work.chains_in_words(); }},
     };
     return entries;
 }

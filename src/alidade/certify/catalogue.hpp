@@ -13,6 +13,7 @@
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/confidence/learned_model.hpp"
 #include "reward_caps.hpp"
+#include "two_chain.hpp"
 
 namespace alidade::detail {
 
@@ -32,6 +33,8 @@ public:
     const DeviationTable& deviations() const noexcept { return deviations_; }
     const RewardFreeOptions& options() const noexcept { return options_; }
     const RewardCaps& caps() const noexcept { return caps_; }
+    /// Whether rewards are of a class, not all in [0, 1].
+    bool of_class() const noexcept { return rewards_ != nullptr; }
     /// Whether rewards may depend on the whole past.
     bool of_histories() const noexcept { return rewards_ != nullptr && rewards_->of_histories(); }
 
@@ -43,6 +46,14 @@ public:
     const ErrorRecursion& trajectory();
     const ErrorRecursion& hybrid();
     const ErrorRecursion& span();
+    /// F of [docs/algorithms/two-chains.md, Theorem 3], cut at the least of what was asked for before it.
+    const ErrorRecursion& optimal_span();
+    /// What it was cut at.
+    const ErrorRecursion& cut();
+    const TwoChains& two_chain();
+    /// In which form they were computed.
+    std::string spans_in_words();
+    std::string chains_in_words();
     /// A bound of the error at the start by the law of total variance.
     double total_variance();
     /// Whether the coupling was asked for, and is no worse than `model`.
@@ -73,8 +84,12 @@ struct RewardFreeEntry {
     std::string summary;  ///< one sentence
     /// Why it cannot be had of what was learned, for these rewards; empty if it can.
     std::function<std::string(const RewardFreeWork&)> refusal;
-    /// A bound of the error of any value, at the start.
+    /// Half of a bound of the loss, at the start: of the error of any value; or, `greedy`, of plans that are
+    /// greedy in the model in every state, alone.
     std::function<double(RewardFreeWork&)> error;
+    bool greedy = false;
+    /// How it was computed, in words, where there are several ways; may be left out.
+    std::function<std::string(RewardFreeWork&)> form = {};
 };
 
 /// The certificate of all candidates that were asked for, or that apply; no loss is above `most`.

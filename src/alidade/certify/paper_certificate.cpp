@@ -46,7 +46,7 @@ RewardFreeCertificate certify_as_in_paper(const LearnedMixture& learned, std::sp
     const double bound = value > 0 ? 4 * value + rounding_slack(shape.horizon) : 0.0;
     certificate.candidates = {{"printed", bound}};
     certificate.vacuous = bound >= horizon;
-    certificate.bound = std::min(bound, horizon);
+    certificate.bound = certificate.any_plan = std::min(bound, horizon);
     return certificate;
 }
 

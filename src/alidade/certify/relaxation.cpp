@@ -106,6 +106,8 @@ void add_candidate(RewardFreeCertificate& certificate, const std::string& name, 
     const bool least = std::ranges::all_of(certificate.candidates,
                                            [&](const auto& candidate) { return bound < candidate.second; });
     certificate.candidates.emplace_back(name, bound);
+    const double clipped = std::min(bound, static_cast<double>(horizon));
+    certificate.any_plan = std::min(certificate.any_plan, clipped);
     if (!least) return;
     certificate.method = name;
     certificate.vacuous = bound >= static_cast<double>(horizon);

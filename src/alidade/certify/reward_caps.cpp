@@ -12,7 +12,7 @@ bool leads_anywhere(const LearnedModel& learned) {
     return mixture != nullptr && mixture->misspecification() > 0 && mixture->reach() == Reach::anywhere;
 }
 
-RewardCaps::RewardCaps(const ValueRanges& ranges) : horizon_(ranges.horizon) {
+RewardCaps::RewardCaps(const ValueRanges& ranges) : horizon_(ranges.horizon), all_(true) {
     for (Step h = 0; h < horizon_; ++h) {
         step_.push_back(ranges.at(h));
         reward_.push_back(1);
@@ -23,6 +23,7 @@ RewardCaps::RewardCaps(const ValueRanges& ranges) : horizon_(ranges.horizon) {
 
 RewardCaps::RewardCaps(const LearnedModel& learned, const RewardClass& rewards)
     : horizon_(learned.shape().horizon),
+      all_(!rewards.of_histories()),
       shape_(learned.shape()),
       step_(alidade::at(horizon_), 0.0),
       reward_(step_),
@@ -36,6 +37,7 @@ RewardCaps::RewardCaps(const LearnedModel& learned, const RewardClass& rewards)
         const auto [least, most] = std::ranges::minmax(rewards.caps().at(h));
         reward_[alidade::at(h)] = std::min(most, rewards.total());
         alike = alike && least == most;
+        all_ = all_ && least == 1;
     }
     if (alike)
         fill_steps(rewards.total());

@@ -25,6 +25,8 @@ public:
     /// lead anywhere. Throws InvalidArgument unless the class has the model's shape.
     RewardCaps(const LearnedModel& learned, const RewardClass& rewards);
 
+    /// Whether they are those of all rewards in [0, 1] of the present state, so that N_h = H-1-h.
+    bool of_all_rewards() const noexcept { return all_; }
     /// N_h(s,a) of h < H-1.
     double at(Step h, Index pair) const noexcept;
     /// The most that an error of values can be at a successor: the largest N_{h+1}(s',a').
@@ -56,6 +58,7 @@ private:
     void fill_pairs(const LearnedModel& learned, const RewardClass& rewards);
 
     Index horizon_ = 0;
+    bool all_ = false;
     Shape shape_;                                // none of all rewards
     std::vector<double> step_, reward_, value_;  // H numbers each
     std::vector<double> next_;                   // of uniform classes: later(h), H numbers

@@ -9,6 +9,7 @@
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
 #include "interval_loss.hpp"
+#include "model_gaps.hpp"
 #include "transfer.hpp"
 
 namespace alidade {
@@ -110,7 +111,7 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
                                  const Reward& reward, const Policy& policy, Threads threads) {
     const LearnedModel& learned = learned_of(knowledge);
     const RewardFreeCertificate& claim = knowledge.certificate;
-    expects(!claim.candidates.empty() && claim.bound >= 0,
+    expects(!claim.candidates.empty() && claim.bound >= 0 && claim.any_plan >= claim.bound,
             "the knowledge has no reward-free certificate; compute it with certify_reward_free");
     expects(
         claim.failure_probability <= learned.delta(),
@@ -123,8 +124,11 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
     // [docs/algorithms/hoeffding.md, Theorem 5].
     const double shortfall =
         backward_induction(model, reward, threads).value - evaluate(model, policy, reward, threads).value;
-    certificate.methods.emplace_back("reward-free", knowledge.certificate.bound + std::max(0.0, shortfall) +
-                                                        detail::rounding_slack(learned.shape().horizon));
+    double free = claim.any_plan + std::max(0.0, shortfall);
+    // Of greedy plans, and of others by as much as they are not [docs/algorithms/two-chains.md, Which plans].
+    if (claim.bound < free)
+        free = std::min(free, claim.bound + detail::largest_model_gaps(learned, reward, policy, threads));
+    certificate.methods.emplace_back("reward-free", free + detail::rounding_slack(learned.shape().horizon));
     settle(certificate, static_cast<double>(learned.shape().horizon));
     return certificate;
 }

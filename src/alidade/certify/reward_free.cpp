@@ -1,6 +1,7 @@
 #include "alidade/certify/reward_free.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "alidade/error.hpp"
@@ -142,7 +143,8 @@ class Candidates {
 public:
     explicit Candidates(RewardFreeCertificate& certificate) : certificate_(certificate) {}
 
-    void offer(const std::string& name, double bound) {
+    void offer(const std::string& name, double bound, bool greedy) {
+        if (!greedy) any_plan_ = std::min(any_plan_, bound);
         // The simpler argument wins ties, but coupling, which is never worse than model, wins over it.
         if (certificate_.candidates.empty() || bound < least_ || (name == coupling_name && bound == least_)) {
             least_ = bound;
@@ -151,10 +153,11 @@ public:
         certificate_.candidates.emplace_back(name, bound);
     }
     double least() const noexcept { return least_; }
+    double any_plan() const noexcept { return any_plan_; }
 
 private:
     RewardFreeCertificate& certificate_;
-    double least_ = 0;
+    double least_ = 0, any_plan_ = std::numeric_limits<double>::infinity();
 };
 
 /// Those that were named, in the order of the catalogue, or all that apply; less those that are left out.
@@ -191,9 +194,20 @@ RewardFreeCertificate detail::certify_by(RewardFreeWork& work, double most) {
     Candidates candidates(certificate);
     const std::vector<const detail::RewardFreeEntry*> entries = chosen(work);
     if (!known) work.expect(entries);
-    for (const detail::RewardFreeEntry* entry : entries)
-        candidates.offer(entry->name, known ? 0 : work.bound(entry->error(work)));
+    for (const detail::RewardFreeEntry* entry : entries) {
+        candidates.offer(entry->name, known ? 0 : work.bound(entry->error(work)), entry->greedy);
+        if (!known && entry->form) certificate.forms.emplace_back(entry->name, entry->form(work));
+    }
+    // There is one plan, and nothing to lose by it.
+    if (options.certificates.empty() && learned.shape().actions == 1)
+        candidates.offer("one-action", 0, false);
+    // What there is no time for is said.
+    for (const detail::RewardFreeEntry& entry : detail::reward_free_certificates())
+        if (const std::string refusal = entry.refusal(work);
+            !known && options.certificates.empty() && entry.form && !refusal.empty())
+            certificate.forms.emplace_back(entry.name, "left out: " + refusal);
     if (known) {
+        certificate.any_plan = 0;
         certificate.method = certificate.candidates.front().first;
         return certificate;
     }
@@ -201,10 +215,15 @@ RewardFreeCertificate detail::certify_by(RewardFreeWork& work, double most) {
     // 5].
     certificate.vacuous = candidates.least() >= most;
     certificate.bound = std::min(candidates.least(), most);
+    certificate.any_plan = std::min(candidates.any_plan(), most);
     if (options.contributions > 0) {
         certificate.contributions =
-            work.coupled() ? coupling_contributions(learned, deviations, work.coupling(), work.caps())
-                           : model_contributions(learned, deviations, work.model(), work.caps());
+            certificate.method == "two-chain"
+                ? detail::two_chain_contributions(learned, work.two_chain(), work.optimal_span(), work.cut())
+            : certificate.method == "optimal-span"
+                ? detail::optimal_span_contributions(learned, work.optimal_span(), work.cut())
+            : work.coupled() ? coupling_contributions(learned, deviations, work.coupling(), work.caps())
+                             : model_contributions(learned, deviations, work.model(), work.caps());
         keep_largest(certificate.contributions, options.contributions);
     }
     return certificate;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_states = 32;    // searched; the others count with their bounds
 constexpr std::size_t most_choices = 300;  // examined
+constexpr int most_sharpened = 8;          // looked at by the sets themselves
 constexpr double sum_slack = 1 + 1e-12;    // for rounding of sums of positive terms
 
 void add(LinearBound& sum, double weight, const LinearBound& term) {
@@ -111,6 +112,18 @@ void SharedLoss::settle(Choice& choice, const Rest& rest) const {
     choice.bound = std::min({choice.bound, choice.bounds + rest.most, together});
 }
 
+/// The same by the convex sets whose ellipsoids they are.
+void SharedLoss::sharpen(Choice& choice, const Rest& rest) const {
+    choice.sharp = true;
+    LinearBound all = choice.linear;
+    detail::add(all, 1, rest.chord);
+    double together = all.constant;
+    const auto d = static_cast<std::size_t>(learned_.model().features().features());
+    for (std::size_t k = 0; k < learned_.sets().size(); ++k)
+        together += sharp_reach(learned_.sets()[k], std::span(all.direction).subspan(k * d, d));
+    choice.bound = std::min(choice.bound, together);
+}
+
 double SharedLoss::search(const Path& path) const {
     std::vector<WeighedState> states = path.states;
     std::ranges::sort(states, before);
@@ -139,6 +152,12 @@ double SharedLoss::search(const Path& path) const {
             ++examined;
         }
         settle(best, rests[best.decided]);
+        open.push(std::move(best));
+    }
+    for (int k = 0; k < most_sharpened && !open.top().sharp; ++k) {
+        Choice best = open.top();
+        open.pop();
+        sharpen(best, rests[best.decided]);
         open.push(std::move(best));
     }
     return open.top().bound;

@@ -71,6 +71,7 @@ private:
     struct Choice {
         double bound = 0;         ///< of every choice that continues it
         std::size_t decided = 0;  ///< how many states are decided
+        bool sharp = false;       ///< bounded by the sets themselves, not by their ellipsoids
         double bounds = 0;        ///< sum over the chosen actions
         LinearBound linear;       ///< likewise
     };
@@ -94,6 +95,7 @@ private:
     Interval range(const std::vector<double>& direction) const;
     LinearBound chord(const UndecidedState& state) const;
     void settle(Choice& choice, const Rest& rest) const;
+    void sharpen(Choice& choice, const Rest& rest) const;
     double search(const Path& path) const;
 
     const LearnedMixture& learned_;

@@ -45,21 +45,57 @@ void require_parts(const LearnedModel& learned, const DeviationTable& deviations
     require_recursion_of(learned.shape(), cap);
 }
 
+}  // namespace
+
+std::vector<double> variance_weights(Index horizon, const TotalVarianceWeights& weights) {
+    expects(std::isfinite(weights.variance) && weights.variance > 0,
+            "variance weight is {}; must be positive", weights.variance);
+    expects(std::isfinite(weights.falling) && weights.falling >= 0,
+            "the weights fall by {}; must be at least 0", weights.falling);
+    std::vector<double> each;
+    const auto first = static_cast<double>(2 * (horizon - 1) - 1);
+    for (Step h = 0; h + 1 < horizon; ++h) {
+        const auto here = static_cast<double>(2 * (horizon - 1 - h) - 1);
+        each.push_back(weights.variance *
+                       (weights.falling > 0 ? std::pow(here / first, weights.falling / 2) : 1.0));
+    }
+    return each;
+}
+
+std::vector<double> variance_allowances(Index horizon, const TotalVarianceWeights& weights) {
+    const std::vector<double> each = variance_weights(horizon, weights);
+    std::vector<double> sums(at(horizon), 0.0);
+    for (Step h = horizon - 2; h >= 0; --h) {
+        // n^2 - (n-1)^2.
+        const auto squares = static_cast<double>(2 * (horizon - 1 - h) - 1);
+        sums[at(h)] = sums[at(h + 1)] + squares / (8 * each[at(h)]) * (1 + 1e-15);
+    }
+    return sums;
+}
+
+namespace {
+
 /// The steps of U_h, with those weights.
 DescribeStep total_variance_step(const LearnedModel& learned, const DeviationTable& deviations,
                                  const DivergenceTable& divergences, const ErrorRecursion& cap,
                                  const RewardCaps& caps, const TotalVarianceWeights& weights) {
-    const double c = weights.variance, eta = weights.growth;
-    expects(std::isfinite(c) && c > 0, "variance weight is {}; must be positive", c);
+    const double eta = weights.growth;
+    expects(caps.of_all_rewards() || weights.falling == 0,
+            "the weights fall by {}; of a class of rewards they must not", weights.falling);
     expects(std::isfinite(eta) && eta > 0, "growth is {}; must be positive", eta);
     std::vector<double> powers(at(learned.shape().horizon + 1), 1.0);
     for (std::size_t h = 1; h < powers.size(); ++h) powers[h] = powers[h - 1] * (1 + eta);
-    return [&, c, eta, growing = std::move(powers)](Step h, ErrorStep& step) {
+    return [&, eta, growing = std::move(powers), each = variance_weights(learned.shape().horizon, weights),
+            allowed = variance_allowances(learned.shape().horizon, weights),
+            all = caps.of_all_rewards()](Step h, ErrorStep& step) {
         step.kind = ErrorStep::Kind::total_variance;
         step.deviations = deviations.row(h);
         step.divergences = divergences.row(h);
-        step.variance = {0.5 * c * growing[at(h)], eta, 8 * c * growing[at(h + 1)]};
         caps.describe(h, step);
+        // tau later^2 / yet is what the range of the variances' sum costs.
+        const double later = step.later;
+        const double yet = all && later > 0 ? later * later / allowed[at(h + 1)] : 8 * each[at(h)];
+        step.variance = {0.5 * each[at(h)] * growing[at(h)], eta, yet * growing[at(h + 1)]};
         step.cap = cap.values.data() + h;
         step.cap_stride = cap.values.rows();
     };
@@ -94,26 +130,38 @@ ErrorRecursion run_pair_by_pair(const LearnedModel& learned, const RewardCaps& c
 /// Runs the recursion for several weights, all of them at once if an operator does it.
 using RunWeights = std::function<std::vector<double>(std::span<const TotalVarianceWeights>)>;
 
-/// Any weights are valid, so the search may be rough. `square` is (H-1)^2, `balance` its start, which
-/// balances (c/2) sum G and (H-1)^2/(8c).
+/// Any weights are valid, so the search may be rough. `balance` is its start, which balances (c/2) sum G and
+/// (H-1)^2/(8c).
 class WeightSearch {
 public:
-    WeightSearch(double square, double balance, const RunWeights& run)
-        : square_(square), balance_(balance), run_(run) {}
+    WeightSearch(Index horizon, const RewardCaps& caps, double square, double balance, const RunWeights& run)
+        : horizon_(horizon), falls_(caps.of_all_rewards()), square_(square), balance_(balance), run_(run) {}
 
     /// One after another, each from the best so far.
     TotalVarianceBound thorough() {
         // Small growths serve where the maximum over the set is near P~, large ones where it is not. As c
-        // grows the bound falls to the cap, slowly: from there the search would not come back.
-        for (const double growth : {1e-4, 0.03, 0.5})
-            for (const double scale : {0.5, 1.0, 2.0}) attempt({{scale * balance_, growth}});
+        // grows the bound falls to the cap, slowly: from there the search would not come back. What one start
+        // leads to may be a valley apart from the lowest, so that a plain grid is tried.
+        attempt({{balance_, 1e-4}});
+        for (const double falling : {0.0, 1.0}) {
+            if (falling > 0 && !falls_) continue;
+            for (const double growth : {1e-4, 0.03, 0.5}) {
+                std::vector<TotalVarianceWeights> line;
+                for (double scale = 1.0 / 16; scale <= 16; scale *= 2)
+                    line.push_back({scale * balance_, growth, falling});
+                attempt(line);
+            }
+        }
         double factor = 2;
-        while (factor > 1.1) {
+        while (factor > 1.02) {
             for (const double by : {factor, 1 / factor})
-                while (attempt({{best_.weights.variance * by, best_.weights.growth}})) {
+                while (attempt({scaled(by, 1)})) {
                 }
             for (const double by : {factor, 1 / factor})
-                while (attempt({{best_.weights.variance, best_.weights.growth * by}})) {
+                while (attempt({scaled(1, by)})) {
+                }
+            for (const double by : {std::log(factor), -std::log(factor)})
+                while (falls_ && attempt({falling_by(by)})) {
                 }
             factor = std::sqrt(factor);
         }
@@ -124,29 +172,58 @@ public:
     /// search would lead to it, slowly, and never below: as c grows U becomes the cap, and all else is
     /// nothing.
     TotalVarianceBound rough(double cap) {
-        attempt({{balance_, 1e-4}, {balance_, 0.03}, {balance_, 0.5}});
+        attempt(falls_
+                    ? std::vector<TotalVarianceWeights>{{balance_, 1e-4},
+                                                        {balance_, 0.03},
+                                                        {balance_, 1e-4, 1},
+                                                        {balance_, 0.03, 1},
+                                                        {balance_, 0.5, 1}}
+                    : std::vector<TotalVarianceWeights>{{balance_, 1e-4}, {balance_, 0.03}, {balance_, 0.5}});
         for (const double factor : {4.0, 2.0, std::sqrt(2.0)}) {
             if (best_.error > 1.1 * cap) break;
-            const auto [c, eta] = best_.weights;
-            attempt({{c * factor, eta}, {c / factor, eta}, {c, eta * factor}, {c, eta / factor}});
+            attempt({scaled(factor, 1), scaled(1 / factor, 1), scaled(1, factor), scaled(1, 1 / factor)});
         }
         best_.error = std::min(best_.error, cap);
         return best_;
     }
 
 private:
-    /// Whether one of them is better by enough to go on in its direction.
-    bool attempt(const std::vector<TotalVarianceWeights>& weights) {
-        const std::vector<double> values = run_(weights);
-        const double before = best_.error;
-        for (std::size_t k = 0; k < weights.size(); ++k) {
-            // All variances together are at most (H-1)^2/4 [docs/algorithms/likelihood.md, Lemma 7].
-            const double found = values[k] + square_ / (8 * weights[k].variance);
-            if (found < best_.error) best_ = {found, weights[k]};
-        }
-        return best_.error < 0.999 * before;
+    TotalVarianceWeights scaled(double variance, double growth) const {
+        TotalVarianceWeights weights = best_.weights;
+        weights.variance *= variance;
+        weights.growth *= growth;
+        return weights;
     }
 
+    TotalVarianceWeights falling_by(double more) const {
+        TotalVarianceWeights weights = best_.weights;
+        weights.falling = std::max(0.0, weights.falling + more);
+        return weights;
+    }
+
+    /// Whether one of them is better by enough to go on in its direction.
+    bool attempt(std::vector<TotalVarianceWeights> weights) {
+        const double before = best_.error;
+        // What variances cost by themselves may be too much already.
+        std::erase_if(weights, [&](const TotalVarianceWeights& each) { return allowance(each) >= before; });
+        if (weights.empty()) return false;
+        const std::vector<double> values = run_(weights);
+        for (std::size_t k = 0; k < weights.size(); ++k) {
+            const double found = values[k] + allowance(weights[k]);
+            if (found < best_.error) best_ = {found, weights[k]};
+        }
+        return best_.error < 0.9997 * before;
+    }
+
+    /// B_0 [docs/algorithms/likelihood.md, Theorem 8]; of a class all variances together are at most
+    /// `square`/4 [docs/algorithms/reward-classes.md].
+    double allowance(const TotalVarianceWeights& weights) const {
+        if (falls_) return variance_allowances(horizon_, weights).front();
+        return square_ / (8 * weights.variance);
+    }
+
+    Index horizon_;
+    bool falls_;  // whether weights may fall
     double square_, balance_;
     const RunWeights& run_;
     TotalVarianceBound best_{std::numeric_limits<double>::infinity(), {}};
@@ -156,7 +233,8 @@ TotalVarianceBound search_weights(const LearnedModel& learned, const ErrorRecurs
                                   const RewardCaps& caps, double leverage, const RunWeights& run) {
     const double square = caps.square_at(learned.model().start());
     if (!(leverage > 0) || !std::isfinite(leverage) || square == 0) return {start_value(learned, cap), {}};
-    WeightSearch search(square, std::sqrt(square) / (2 * std::sqrt(leverage)), run);
+    WeightSearch search(learned.shape().horizon, caps, square, std::sqrt(square) / (2 * std::sqrt(leverage)),
+                        run);
     return learned.shape().pairs() > many_pairs ? search.rough(start_value(learned, cap)) : search.thorough();
 }
 
@@ -222,6 +300,19 @@ TotalVarianceBound total_variance_bound(const LearnedMixture& learned, const Tra
         step.most = most_leverage;
     };
     return search_weights(learned, cap, caps, start_values(learned, passes, {&capped, 1}).front(), run);
+}
+
+ErrorRecursion total_variance_errors(const LearnedModel& learned, const DeviationTable& deviations,
+                                     const DivergenceTable& divergences, const ErrorRecursion& cap,
+                                     const TotalVarianceWeights& weights, Threads threads) {
+    ErrorRecursion errors = total_variance_recursion(learned, deviations, divergences, cap, weights, threads);
+    const std::vector<double> allowed = variance_allowances(learned.shape().horizon, weights);
+    double shrunk = 1;
+    for (Step h = 0; h < learned.shape().horizon; ++h, shrunk /= 1 + weights.growth)
+        errors.values.row(h).array() += shrunk * allowed[at(h)] * (1 + 1e-12);
+    // The recursion is cut at the cap, which is a bound by itself.
+    errors.values = errors.values.cwiseMin(cap.values);
+    return errors;
 }
 
 }  // namespace alidade::detail

@@ -9,6 +9,7 @@
 #include "../model/row_kernels.hpp"
 #include "../theory/radii.hpp"
 #include "alidade/error.hpp"
+#include "level_set.hpp"
 
 namespace alidade {
 
@@ -116,6 +117,32 @@ ConfidenceSet ConfidenceSet::within(VertexSet vertices) const {
     return result;
 }
 
+ConfidenceSet ConfidenceSet::within_level(std::shared_ptr<const detail::LevelSet> level) const {
+    Parts parts = *parts_;
+    parts.level = std::move(level);
+    ConfidenceSet result = *this;
+    result.parts_ = std::make_shared<const Parts>(std::move(parts));
+    return result;
+}
+
+double ConfidenceSet::sharp_upper(std::span<const double> direction) const {
+    const double known = upper(direction);
+    return parts_->level ? std::min(known, parts_->level->upper(direction, known)) : known;
+}
+
+Vector ConfidenceSet::farthest_member(std::span<const double> direction) const {
+    const Vector end = parts_->level ? parts_->level->farthest(direction, upper(direction))
+                                     : exact_support(direction, {.tolerance = 1e-6}).witness;
+    if (end.size() == 0 || contains(end)) return end.size() == 0 ? weights() : end;
+    // By rounding, or outside of another set that it was intersected with.
+    double low = 0, high = 1;
+    for (int step = 0; step < 40; ++step) {
+        const double middle = (low + high) / 2;
+        (contains(weights() + middle * (end - weights())) ? low : high) = middle;
+    }
+    return weights() + low * (end - weights());
+}
+
 ConfidenceSet ConfidenceSet::also_within(const ConfidenceSet& other) const {
     const ParameterSet &mine = parameters(), &theirs = other.parameters();
     expects(features() == other.features() && dimension() == other.dimension() &&
@@ -152,7 +179,8 @@ double ConfidenceSet::depth(const Vector& weights) const {
 }
 
 bool ConfidenceSet::contains(const Vector& weights) const {
-    return parts_->parameters.contains(weights) && depth(weights) <= 1;
+    return parts_->parameters.contains(weights) && depth(weights) <= 1 &&
+           (parts_->level == nullptr || parts_->level->contains(weights));
 }
 
 double ConfidenceSet::dual_norm(const Vector& x) const {

@@ -2,12 +2,15 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "../model/difference_basis.hpp"
 #include "../theory/radii.hpp"
 #include "alidade/error.hpp"
+#include "centred_radius.hpp"
 #include "likelihood_form.hpp"
 #include "linear_regression.hpp"
 
@@ -121,33 +124,149 @@ double log_likelihood(const LikelihoodRows& rows, const Vector& weights) {
     return sum;
 }
 
-LikelihoodSet likelihood_set(const LikelihoodRows& rows, const LikelihoodSetOptions& options, Index sets,
-                             Index number, const Vector& start) {
+/// Of the predictions that were made on the way; infinite where there were none.
+double prediction_regret(const LikelihoodRows& rows, const Vector& weights,
+                         const std::vector<double>& predicted, Index number) {
+    if (predicted.empty()) return std::numeric_limits<double>::infinity();
+    // Two large sums: what their digits leave open is allowed for.
+    const double reached = log_likelihood(rows, weights);
+    return reached - predicted[at(number)] +
+           1e-12 * (std::abs(reached) + static_cast<double>(rows.features) * rows.observations);
+}
+
+/// The ellipsoid of an allowance, and what it is an ellipsoid about.
+struct Shaped {
+    PointEstimate estimate;
+    double squared_radius;
+};
+
+Shaped shaped(const ParameterSet& parameters, const LikelihoodRows& rows, const LikelihoodFit& fit,
+              double allowance) {
+    const Outer outer = outer_ellipsoid(rows, fit, allowance, parameters.space().basis);
+    PointEstimate estimate = estimate_with(parameters.space().coordinates(fit.weights), outer.precision);
+    const double squared_radius = outer.squared_radius * (1 + estimate.metric_error);
+    return {std::move(estimate), squared_radius};
+}
+
+/// The ellipsoid, and in it the convex set.
+ConfidenceSet outer_set(const ParameterSet& parameters, const Shaped& outer, const LikelihoodRows& rows,
+                        const LikelihoodFit& fit, double allowance) {
+    return ConfidenceSet(parameters, outer.estimate, std::sqrt(outer.squared_radius))
+        .within_level(level_set(rows, fit.weights, allowance));
+}
+
+LikelihoodSet plain_set(const LikelihoodRows& rows, const LikelihoodSetOptions& options, Index sets,
+                        Index number, const Vector& start) {
     const ParameterSet parameters = ParameterSet::simplex(rows.features);
-    const Matrix& basis = parameters.space().basis;
     LikelihoodFit fit = maximise_likelihood(rows, {.barrier = options.barrier}, start);
+    constexpr double none = std::numeric_limits<double>::infinity();
     const double kt = mixture_regret(rows.observations, rows.features);
-    const double det = rows.features > 1 && rows.size() > 0
-                           ? determinant_regret(rows, fit.weights, options.thorough)
-                           : std::numeric_limits<double>::infinity();
-    double predicted = std::numeric_limits<double>::infinity();
-    if (!options.predicted.empty()) {
-        // Two large sums: what their digits leave open is allowed for.
-        const double reached = log_likelihood(rows, fit.weights);
-        predicted = reached - options.predicted[at(number)] +
-                    1e-12 * (std::abs(reached) + static_cast<double>(rows.features) * rows.observations);
-    }
+    const double det =
+        rows.features > 1 && rows.size() > 0 ? determinant_regret(rows, fit.weights, options.thorough) : none;
+    const double predicted = prediction_regret(rows, fit.weights, options.predicted, number);
     const double slack = 1e-9 * (1 + kt), regret = std::min({kt, det, predicted});
     // The mixtures are averaged with equal weights that were fixed beforehand; that costs the logarithm of
     // their number, and then the best of them may be chosen after the data [likelihood §2].
     const double allowance =
         likelihood_allowance(regret + slack, options.predicted.empty() ? 2 : 3, sets, options.delta);
-    const Outer outer = outer_ellipsoid(rows, fit, allowance, basis);
-    const PointEstimate estimate =
-        estimate_with(parameters.space().coordinates(fit.weights), outer.precision);
-    ConfidenceSet ellipsoid(parameters, estimate,
-                            std::sqrt(outer.squared_radius * (1 + estimate.metric_error)));
-    return {std::move(fit), allowance, kt, det, predicted, std::move(ellipsoid)};
+    const Shaped outer = shaped(parameters, rows, fit, allowance);
+    ConfidenceSet ellipsoid = outer_set(parameters, outer, rows, fit, allowance);
+    return {std::move(fit), allowance, kt, det, predicted, none, none, 0, std::move(ellipsoid)};
+}
+
+/// Constants of the event of `centred`: to change one is another event, for which a run must ask by another
+/// name. Shares of the Dirichlet(1/2) mixture, the uniform one, that about the hypothesis and, where there
+/// are some, the predictions; and a, the share of the dimension that the law about a hypothesis keeps.
+constexpr std::array shares{0.05, 0.4, 0.55};
+constexpr std::array shares_with_predictions{0.05, 0.3, 0.45, 0.2};
+constexpr double law_exponent = 0.4;
+
+/// Regrets of one set's mixtures, and the allowance that they make together.
+class CentredAllowance {
+public:
+    CentredAllowance(const LikelihoodRows& rows, const LikelihoodFit& fit,
+                     const LikelihoodSetOptions& options, Index sets, double predicted)
+        : rows_(rows),
+
+          metric_(HypothesisMetric::of(options.prior.metric, rows.features - 1)),
+          kt_(mixture_regret(rows.observations, rows.features)),
+          predicted_(predicted),
+          watched_(!options.predicted.empty()),
+          sets_(sets),
+          delta_(options.delta) {
+        // Nobody has seen anything that depends on the weights: no mixture falls behind.
+        if (rows.size() == 0) return;
+        centre_ = maximise_likelihood(rows, {.barrier = 1.0, .steps = 50}, fit.weights).weights;
+        uniform_ = std::numeric_limits<double>::infinity();
+        // Any number of them may be tried: all bound one and the same integral.
+        for (const double share : {0.1, 1.0}) {
+            gaussians_.push_back(inner_gaussian(rows, fit.weights, centre_, metric_, share));
+            uniform_ = std::min(uniform_, gaussians_.back().regret);
+        }
+    }
+
+    double kt() const { return kt_; }
+    double uniform() const { return uniform_; }
+
+    /// Of the law about a hypothesis of which it is known that it lies in the ellipsoid.
+    double centred(const Shaped& outer) const {
+        const Index d = rows_.features;
+        if (gaussians_.empty()) return 0;
+        const double exponent = std::min(law_exponent, static_cast<double>(d - 1));
+        const double radius = log_simplex_radius(d, metric_.log_det);
+        const double reach = squared_reach(outer.estimate, outer.squared_radius, centre_, metric_);
+        double least = std::numeric_limits<double>::infinity();
+        for (const InnerGaussian& gaussian : gaussians_)
+            if (std::isfinite(gaussian.regret))
+                least = std::min(
+                    least, centred_regret(gaussian.regret, d, exponent, radius, reach + gaussian.spread));
+        return least;
+    }
+
+    double allowance(double centred) const {
+        const std::array regrets{kt_, uniform_, centred, predicted_};
+        const double regret = watched_ ? combined_regret(shares_with_predictions, regrets)
+                                       : combined_regret(shares, std::span(regrets).first(3));
+        return likelihood_allowance(regret + 1e-9 * (1 + kt_), 1, sets_, delta_);
+    }
+
+private:
+    const LikelihoodRows& rows_;
+    HypothesisMetric metric_;
+    double kt_, uniform_ = 0, predicted_;
+    bool watched_;
+    Index sets_;
+    double delta_;
+    Vector centre_;
+    std::vector<InnerGaussian> gaussians_;
+};
+
+// [docs/algorithms/likelihood.md, Theorem 1c] on one event the truth is in the set of every allowance of the
+// sequence, each of which bounds how far it is, and so what the law about it lacks.
+LikelihoodSet centred_set(const LikelihoodRows& rows, const LikelihoodSetOptions& options, Index sets,
+                          Index number, const Vector& start) {
+    constexpr int most_rounds = 8;
+    constexpr double worth = 0.005, none = std::numeric_limits<double>::infinity();
+    const ParameterSet parameters = ParameterSet::simplex(rows.features);
+    LikelihoodFit fit = maximise_likelihood(rows, {.barrier = options.barrier}, start);
+    const double predicted = prediction_regret(rows, fit.weights, options.predicted, number);
+    const CentredAllowance mixtures(rows, fit, options, sets, predicted);
+    double centred = none, allowance = mixtures.allowance(none);
+    Shaped outer = shaped(parameters, rows, fit, allowance);
+    Index rounds = 0;
+    while (rows.features > 1 && rows.size() > 0 && rounds < most_rounds) {
+        ++rounds;
+        const double found = mixtures.centred(outer), smaller = mixtures.allowance(found);
+        const double gained = allowance - smaller;
+        if (!(gained > 0)) break;
+        centred = found;
+        allowance = smaller;
+        outer = shaped(parameters, rows, fit, allowance);
+        if (gained <= worth) break;
+    }
+    ConfidenceSet ellipsoid = outer_set(parameters, outer, rows, fit, allowance);
+    return {std::move(fit), allowance, mixtures.kt(),       none, predicted, mixtures.uniform(),
+            centred,        rounds,    std::move(ellipsoid)};
 }
 
 }  // namespace
@@ -207,11 +326,31 @@ std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
             "{} sums of predictions for {} sets", options.predicted.size(), rows.size());
     for (const double sum : options.predicted)
         expects(std::isfinite(sum), "a sum of logarithms of predictions is {}; must be finite", sum);
+    const bool centred = options.radius == Radius::centred;
+    const std::vector<bool>& tells = options.prior.tells;
+    expects(!centred || tells.empty() || tells.size() == rows.size(),
+            "{} sets of which it is said whether they tell; there are {}", tells.size(), rows.size());
+    // Sets with nothing to learn fail never, and need no share of delta.
+    const Index telling =
+        centred && !tells.empty() ? std::max<Index>(1, std::ranges::count(tells, true)) : std::ssize(rows);
     std::vector<LikelihoodSet> sets;
     sets.reserve(rows.size());
-    for (std::size_t k = 0; k < rows.size(); ++k)
-        sets.push_back(likelihood_set(rows[k], options, static_cast<Index>(rows.size()),
-                                      static_cast<Index>(k), starts.empty() ? Vector{} : starts[k]));
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const Vector start = starts.empty() ? Vector{} : starts[k];
+        const auto number = static_cast<Index>(k);
+        if (!centred) {
+            sets.push_back(plain_set(rows[k], options, telling, number, start));
+        } else if (!tells.empty() && !tells[k]) {
+            // What was seen from where nobody can be has no share of delta, and is not looked at.
+            LikelihoodRows unseen;
+            unseen.features = rows[k].features;
+            LikelihoodSetOptions silent = options;
+            silent.predicted.clear();
+            sets.push_back(centred_set(unseen, silent, telling, number, start));
+        } else {
+            sets.push_back(centred_set(rows[k], options, telling, number, start));
+        }
+    }
     return sets;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "alidade/model/counts.hpp"
 #include "alidade/model/task.hpp"
 #include "alidade/types.hpp"
+#include "level_set.hpp"
+#include "likelihood_prior.hpp"
 
 namespace alidade::detail {
 
@@ -17,12 +20,18 @@ namespace alidade::detail {
 /// `allowance` below that of the fit. Convex, and valid at all times however the data were chosen [likelihood
 /// §2].
 struct LikelihoodSet {
-    LikelihoodFit fit;        ///< theta~, the centre
-    double allowance = 0;     ///< B
-    double regret_kt = 0;     ///< of the Dirichlet(1/2) mixture, in closed form
-    double regret_det = 0;    ///< of the uniform mixture, by a determinant; infinite if it was not computed
-    double regret_preq = 0;   ///< of the predictions made on the way; infinite if there were none
-    ConfidenceSet ellipsoid;  ///< about theta~, contains the convex set [likelihood §3]
+    LikelihoodFit fit;     ///< theta~, the centre
+    double allowance = 0;  ///< B
+    double regret_kt = 0;  ///< of the Dirichlet(1/2) mixture, in closed form
+    /// Of the uniform mixture, by a determinant; infinite if it was not computed. Of `plain`.
+    double regret_det = 0;
+    double regret_preq = 0;     ///< of the predictions made on the way; infinite if there were none
+    double regret_uniform = 0;  ///< of the uniform mixture, by a Gaussian; of `centred`
+    double regret_centred = 0;  ///< of the law about the hypothesis; of `centred`, infinite if not computed
+    Index rounds = 0;           ///< ellipsoids that bounded how far a hypothesis may be; of `centred`
+    /// About theta~, contains the convex set [likelihood §3], which is its level set where there are few
+    /// rows.
+    ConfidenceSet ellipsoid;
 };
 
 struct LikelihoodSetOptions {
@@ -33,6 +42,9 @@ struct LikelihoodSetOptions {
     /// transition was seen; or none. They count as a third mixture, which costs ln 3 instead of ln 2
     /// [likelihood §2].
     std::vector<double> predicted;
+    /// Of `centred` mixtures are added up with weights of their own, and `thorough` changes nothing.
+    Radius radius = Radius::plain;
+    LikelihoodPrior prior;  ///< of `centred`: fixed before the data; none: identity, and all sets tell
 };
 
 /// Why likelihoods, or bets where there is a misspecification, give no sets for a task; empty if they do.
@@ -47,7 +59,8 @@ std::vector<LikelihoodRows> likelihood_rows(const FeatureMap& features, const Co
                                             bool homogeneous);
 
 /// One set for each element of `rows`: with probability 1 - delta all contain their true weights, at all
-/// times at once. `starts` are warm starts, as many (or none).
+/// times at once. `starts` are warm starts, as many (or none). Sets of which the prior says that they have
+/// nothing to learn are the simplex, whatever was seen.
 std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
                                            const LikelihoodSetOptions& options,
                                            std::span<const Vector> starts = {});
@@ -57,6 +70,10 @@ std::vector<LikelihoodSet> likelihood_sets(std::span<const LikelihoodRows> rows,
 /// directions; the ellipsoid serves many. `tolerance` is relative to the range of the direction.
 SupportBracket likelihood_support(const LikelihoodRows& rows, const LikelihoodSet& set,
                                   std::span<const double> direction, double tolerance = 1e-6);
+
+/// {L >= L(centre) - allowance} by its support function; nothing where there are so many rows that it takes
+/// long.
+std::shared_ptr<const LevelSet> level_set(const LikelihoodRows& rows, const Vector& centre, double allowance);
 
 /// Whether the weights are in the convex set itself.
 bool contains(const LikelihoodRows& rows, const LikelihoodSet& set, const Vector& weights);

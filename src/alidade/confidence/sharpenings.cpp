@@ -25,6 +25,8 @@ const std::vector<SharpeningEntry>& sharpenings() {
         {"span", "the certificate by the span of the model's values", &Sharpenings::span},
         {"divergences", "the certificates by divergences: trajectory-kl, hybrid and ltv",
          &Sharpenings::divergences},
+        {"chains", "the certificates of plans that are greedy in every state: optimal-span and two-chain",
+         &Sharpenings::chains},
     };
     return entries;
 }

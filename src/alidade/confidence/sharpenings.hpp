@@ -19,6 +19,7 @@ struct Sharpenings {
     bool coupling = true;      ///< the certificate `coupling` as well as `model`
     bool span = true;          ///< the certificate `span` as well [theory §3l]
     bool divergences = true;  ///< `trajectory-kl`, `hybrid` and `ltv` as well [docs/algorithms/likelihood.md]
+    bool chains = true;       ///< `optimal-span` and `two-chain` as well [docs/algorithms/two-chains.md]
 
     bool operator==(const Sharpenings&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 
 #include "alidade/error.hpp"
@@ -14,7 +15,9 @@ namespace {
 /// A certificate takes as long as dozens of policies, so that on the way one is computed when the episodes
 /// have doubled [design decision 2]. Where a target is near they come sooner, or it would be overshot and
 /// paid for.
-constexpr double most_growth = 2, least_growth = 1.05;
+constexpr double most_growth = 2, least_growth = 1.02;
+/// From so many targets on batches end where the next certificate is due.
+constexpr double near_target = 1.1;
 
 /// A certificate of all candidates takes as long as some ten policies. Where that is noticed, and nobody
 /// waits for a target, those on the way take well below half of the time of planning: forty policies lie
@@ -74,14 +77,24 @@ bool Exploration::certificate_due(const std::optional<double>& target) const {
         if (since < policies_between) return false;
     }
     if (!scheduled_.made) return true;
-    const auto now = static_cast<double>(explorer_.episodes()), last = static_cast<double>(certified_at_);
     // Without new data it would be the same.
-    if (now <= last) return false;
+    if (explorer_.episodes() <= certified_at_) return false;
+    return static_cast<double>(explorer_.episodes()) >= next_certificate(target);
+}
+
+double Exploration::next_certificate(const std::optional<double>& target) const {
     // Certificates fall as the root of the episodes; where new ground is reached faster, but hardly ever
     // faster than their inverse. So that long nothing can be missed.
     const double growth =
         target ? std::clamp(scheduled_.bound / *target, least_growth, most_growth) : most_growth;
-    return now >= growth * last;
+    return growth * static_cast<double>(certified_at_);
+}
+
+// A whole batch is a tenth of all episodes, and most of the last one would be paid for and not needed.
+std::int64_t Exploration::until_certificate(const std::optional<double>& target) const {
+    if (!target || !scheduled_.made || scheduled_.bound > near_target * *target) return most_episodes;
+    const double left = std::ceil(next_certificate(target)) - static_cast<double>(explorer_.episodes());
+    return left > 1 ? static_cast<std::int64_t>(left) : 1;
 }
 
 bool Exploration::take_if_better(Iterate& iterate) {
@@ -140,7 +153,7 @@ std::optional<Deployment> Exploration::ask(const ExploreOptions& options) {
     // Certificates hold at all times at once, so that stopping at the first small one costs no
     // probability [theory §3f].
     if (is_enough(options) || met(scheduled_.bound, options) || left <= 0) return std::nullopt;
-    deployment.episodes = std::min(left, deployment.episodes);
+    deployment.episodes = std::min({left, deployment.episodes, until_certificate(options.target)});
     return deployment;
 }
 

@@ -77,7 +77,8 @@ Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
     read_counts(evidence, counts);
     // More centres and sizes of the ellipsoid, all of which bound the regret of the same mixture: more effort
     // may give smaller sets, on the same event.
-    LikelihoodSetOptions sets{.delta = setting_.delta, .thorough = true};
+    LikelihoodSetOptions sets{
+        .delta = setting_.delta, .thorough = true, .radius = options_.radius, .prior = prior_};
     if (options_.prequential)
         sets.predicted =
             field(evidence.numbers, "predicted", at(confidence_sets(task.horizon, task.homogeneous)));
@@ -87,6 +88,18 @@ Knowledge LikelihoodSource::recompute(const Snapshot& evidence) const {
                                  .threads = setting_.threads});
 }
 
+namespace {
+
+RequestParameter radius_parameter() {
+    RequestParameter parameter = word_parameter(
+        "radius", {"centred", "plain"}, "laws of the mixtures: also one about the hypothesis, or none");
+    // It defines the event: a run must say which, and one that says nothing is of before there was a choice.
+    parameter.spelled_out = true;
+    return parameter;
+}
+
+}  // namespace
+
 SourceEntry likelihood_entry() {
     return {
         .name = "likelihood",
@@ -95,6 +108,7 @@ SourceEntry likelihood_entry() {
             "the way. Bets where the truth may be off its mixture.",
         .parameters = {flag_parameter("prequential",
                                       "count the predictions made on the way as a further mixture"),
+                       radius_parameter(),
                        word_parameter("width", {"exact", "sdp", "l1"},
                                       "the inner maximum over values: exact, or by a relaxation")},
         .refusal = likelihood_refusal,
@@ -108,7 +122,9 @@ SourceEntry likelihood_entry() {
                 return std::make_unique<PredictionSource>(setting, width);
             }
             return std::make_unique<LikelihoodSource>(
-                setting, LikelihoodSourceOptions{arguments.flag("prequential"), width});
+                setting, LikelihoodSourceOptions{
+                             arguments.flag("prequential"), width,
+                             arguments.text("radius") == "plain" ? Radius::plain : Radius::centred});
         },
         .alone = [](const RequestArguments&) { return std::string(); },
         .unasked = [](const Task& task, const RequestArguments& arguments) -> std::string {

@@ -33,6 +33,8 @@ LikelihoodSource::LikelihoodSource(SourceSetting setting, LikelihoodSourceOption
     expects(refusal.empty(), "{}", refusal);
     expects(setting_.delta > 0 && setting_.delta < 1, "delta is {}; must be greater than 0 and less than 1",
             setting_.delta);
+    if (options_.radius == Radius::centred && task.misspecification == 0)
+        prior_ = likelihood_prior(*task.features, task.start, task.horizon, task.homogeneous);
     if (options_.prequential) predicted_.assign(at(confidence_sets(task.horizon, task.homogeneous)), 0.0);
 }
 
@@ -120,11 +122,12 @@ std::vector<ConfidenceSet> sets_of_counts(const Task& task, const Counts& counts
             "some transitions led to where no base model does, and the truth is taken not to do so");
     if (task.misspecification > 0) return sets_by_bets(task, counts, options.delta, starts);
     const std::vector<LikelihoodRows> rows = likelihood_rows(*task.features, counts, task.homogeneous);
-    // {L(theta) >= L(theta~) - B}, B from the lesser of two mixtures' regrets [docs/algorithms/likelihood.md,
-    // Theorem 1]. Whoever acted: the sets ask only that s' was drawn from the pair's law [likelihood §7].
+    // {L(theta) >= L(theta~) - B}, B from the regrets of mixtures [docs/algorithms/likelihood.md, Theorem 1].
+    // Whoever acted: the sets ask only that s' was drawn from the pair's law [likelihood §7].
     const std::vector<LikelihoodSet> sets = likelihood_sets(rows, options, starts);
     std::vector<ConfidenceSet> ellipsoids;
-    // Certificates are computed from ellipsoids; the convex set of likelihoods lies inside [likelihood §3].
+    // Certificates are computed from ellipsoids; the convex set of likelihoods lies inside [likelihood §3],
+    // and serves the last step of some.
     ellipsoids.reserve(sets.size());
     for (const LikelihoodSet& set : sets) ellipsoids.push_back(set.ellipsoid);
     return ellipsoids;
@@ -132,20 +135,21 @@ std::vector<ConfidenceSet> sets_of_counts(const Task& task, const Counts& counts
 
 }  // namespace
 
+LikelihoodSetOptions LikelihoodSource::set_options() const {
+    return {.delta = setting_.delta, .predicted = predicted_, .radius = options_.radius, .prior = prior_};
+}
+
 Knowledge LikelihoodSource::knowledge() const {
     // Warm starts that are part of the memory: a resumed run must not be able to tell.
-    return likelihood_knowledge(setting_.task, counts_,
-                                {.sets = {.delta = setting_.delta, .predicted = predicted_},
-                                 .effort = {.method = options_.width},
-                                 .threads = setting_.threads},
-                                smoothed_);
+    return likelihood_knowledge(
+        setting_.task, counts_,
+        {.sets = set_options(), .effort = {.method = options_.width}, .threads = setting_.threads},
+        smoothed_);
 }
 
 SharedLearned LikelihoodSource::learned() const {
     return std::make_shared<const LearnedMixture>(
-        setting_.task,
-        sets_of_counts(setting_.task, counts_, {.delta = setting_.delta, .predicted = predicted_}, smoothed_),
-        setting_.delta);
+        setting_.task, sets_of_counts(setting_.task, counts_, set_options(), smoothed_), setting_.delta);
 }
 
 Knowledge likelihood_knowledge(const Task& task, const Counts& counts,

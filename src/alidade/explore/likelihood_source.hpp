@@ -18,6 +18,7 @@ struct LikelihoodSourceOptions {
     /// mixture [likelihood §2].
     bool prequential = false;
     WidthMethod width = WidthMethod::exact;
+    Radius radius = Radius::centred;
 };
 
 /// Confidence sets by likelihood ratios, for convex weights of base models [likelihood §2]. They need nothing
@@ -48,12 +49,15 @@ public:
 
 private:
     bool determinant_doubled() const;
+    /// What its sets are, whoever asks for them: one event.
+    LikelihoodSetOptions set_options() const;
     void predict(const Counts& counts);
 
     SourceSetting setting_;
     LikelihoodSourceOptions options_;
     TangentFeatures tangent_;
     Counts counts_;
+    LikelihoodPrior prior_;  // of `centred`: what is fixed before the data
     std::vector<double>
         predicted_;  // sum of log(smoothed . f) over the transitions of every set, if asked for
 

@@ -30,6 +30,7 @@ std::vector<std::string> certificates_without(const Sharpenings& sharp) {
     if (!sharp.coupling) names.insert(names.end(), {"coupling", "hybrid"});  // hybrid is a coupling, too
     if (!sharp.span) names.emplace_back("span");
     if (!sharp.divergences) names.insert(names.end(), {"trajectory-kl", "hybrid", "ltv"});
+    if (!sharp.chains) names.insert(names.end(), {"optimal-span", "two-chain"});
     // The law of total variance has no form with the range H at every step.
     if (!sharp.ranges) names.emplace_back("ltv");
     return names;

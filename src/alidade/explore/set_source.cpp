@@ -82,4 +82,17 @@ std::vector<Request> canonical_sources(std::string_view text) {
     return result;
 }
 
+std::vector<Request> continued_sources(std::string_view text, std::string_view stored) {
+    std::vector<Request> asked = parse_requests(text);
+    const std::vector<Request> before = parse_requests(stored);
+    for (Request& request : asked)
+        for (const RequestParameter& parameter : find_source(request.name).parameters) {
+            const auto same = std::ranges::find(before, request.name, &Request::name);
+            if (!parameter.spelled_out || same == before.end()) continue;
+            if (const auto value = same->given.find(parameter.name); value != same->given.end())
+                request.given.emplace(*value);
+        }
+    return canonical_sources(to_string(asked));
+}
+
 }  // namespace alidade

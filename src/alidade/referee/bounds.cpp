@@ -320,56 +320,78 @@ Values Bounds::hybrid() const {
     return backwards([&](Index h, Index pair, const Numbers& next) { return coupled(h, pair, next); }, &cap);
 }
 
-Real Bounds::total_variance(const Values& cap, Real c, Real eta) const {
-    return total_variance(cap, table(&Bounds::leverage), c, eta);
+Real Bounds::total_variance(const Values& cap, Real c, Real eta, Real falling) const {
+    return total_variance(cap, table(&Bounds::leverage), c, eta, falling);
 }
 
-Real Bounds::total_variance(const Values& cap, const std::vector<Numbers>& leverages, Real c,
-                            Real eta) const {
+Real Bounds::total_variance(const Values& cap, const std::vector<Numbers>& leverages, Real c, Real eta,
+                            Real falling, Values* errors) const {
+    // c_h, and B_h = sum over k >= h of (n_k^2 - n_{k+1}^2)/(8 c_k). Of a total, weights do not fall.
+    Numbers weight(at(facts_.setting.horizon), c), allowed(weight.size(), 0);
+    for (Index h = facts_.setting.horizon - 2; h >= 0; --h) {
+        if (!limited()) weight[at(h)] = c * std::pow((2 * range(h) - 1) / (2 * range(0) - 1), falling / 2);
+        allowed[at(h)] = limited() ? range(h) * range(h) / (8 * c)
+                                   : allowed[at(h + 1)] + (2 * range(h) - 1) / (8 * weight[at(h)]);
+    }
     const Values values = backwards(
         [&](Index h, Index pair, const Numbers& next) {
             const Real n = range(h), tau = deviation(facts_.set_of(h), pair);
             const Real chi = leverages[at(facts_.set_of(h))][at(pair)];
             const Real power = std::pow(1 + eta, static_cast<Real>(h));
-            const Real now = std::min(n * tau, c / 2 * power * chi);
+            const Real now = std::min(n * tau, weight[at(h)] / 2 * power * chi);
             if (h + 2 >= facts_.setting.horizon) return now;
             const Real later = range(h + 1);
             const Real by_growth = (1 + eta) * expect(h, pair, next) + chi * later / (4 * eta);
-            const Real by_set = highest(h, pair, next) + tau * later * later / (8 * c * power * (1 + eta));
+            const Real by_set = highest(h, pair, next) + tau * allowed[at(h + 1)] / (power * (1 + eta));
             return now + std::min(by_growth, by_set);
         },
         &cap);
-    const Real n = range(0);
-    return at_start(values) + n * n / (8 * c);
+    for (Index h = 0; errors != nullptr && h < facts_.setting.horizon; ++h)
+        for (std::size_t s = 0; s < values[at(h)].size(); ++s)
+            (*errors)[at(h)][s] =
+                std::min((*errors)[at(h)][s],
+                         values[at(h)][s] + allowed[at(h)] / std::pow(1 + eta, static_cast<Real>(h)));
+    return at_start(values) + allowed.front();
 }
 
-// Any c and eta give a bound: a grid about where (c/2) sum chi and (H-1)^2/(8c) balance, then steps that
-// shrink.
-Real Bounds::total_variance(const Values& cap) const {
+// Any c, eta and fall give a bound: a grid about where (c/2) sum chi and (H-1)^2/(8c) balance, then steps
+// that shrink.
+Real Bounds::total_variance(const Values& cap, Values* errors) const {
     const Real least = at_start(cap);
     const std::vector<Numbers> leverages = table(&Bounds::leverage);
     const Real collected = at_start(backwards([&](Index h, Index pair, const Numbers& next) {
         return std::min<Real>(4, leverages[at(facts_.set_of(h))][at(pair)]) + expect(h, pair, next);
     }));
     if (!(collected > 0)) return least;
-    Real best = infinity, c = 1, eta = 1;
-    const auto attempt = [&](Real variance, Real growth) {
-        const Real found = total_variance(cap, leverages, variance, growth);
+    Real best = infinity, c = 1, eta = 1, fall = 0;
+    const auto attempt = [&](Real variance, Real growth, Real falling) {
+        const Real found = total_variance(cap, leverages, variance, growth, falling, errors);
+        // What is better by next to nothing is taken, and nobody goes on because of it.
+        const bool goes_on = found < best * (1 - 1e-5L);
         if (!(found < best)) return false;
         best = found;
         c = variance;
         eta = growth;
-        return true;
+        fall = falling;
+        return goes_on;
+    };
+    const auto attempt_fall = [&](Real falling) {
+        return !limited() && falling >= 0 && attempt(c, eta, falling);
     };
     const Real balance = range(0) / (2 * std::sqrt(collected));
-    for (const Real growth : {1e-4L, 0.03L, 0.5L})
-        for (const Real scale : {0.5L, 1.0L, 2.0L}) attempt(scale * balance, growth);
+    for (const Real falling : {0.0L, 1.0L}) {
+        if (falling > 0 && limited()) continue;
+        for (const Real growth : {1e-4L, 0.03L, 0.5L})
+            for (Real scale = 1.0L / 16; scale <= 16; scale *= 2) attempt(scale * balance, growth, falling);
+    }
     Real factor = 4;
     for (int level = 0; level < 8; ++level) {
         factor = std::sqrt(factor);
         for (int round = 0; round < 20; ++round)
-            if (!attempt(c * factor, eta) && !attempt(c / factor, eta) && !attempt(c, eta * factor) &&
-                !attempt(c, eta / factor))
+            // A smaller eta is nearly always a little better, and comes last.
+            if (!attempt(c * factor, eta, fall) && !attempt(c / factor, eta, fall) &&
+                !attempt_fall(fall + std::log(factor)) && !attempt_fall(fall - std::log(factor)) &&
+                !attempt(c, eta * factor, fall) && !attempt(c, eta / factor, fall))
                 break;
     }
     return std::min(least, best);

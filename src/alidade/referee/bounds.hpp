@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <utility>
@@ -33,15 +34,23 @@ public:
     /// [misspecification, Lemma 7].
     Real transfer(Index step) const;
     // Without misspecification:
-    /// [docs/algorithms/likelihood.md, Theorem 8] at the start, with the best c and eta that are found;
-    /// never above `cap`, any of the others, which is its limit for large c.
-    Real total_variance(const Values& cap) const;
-    /// The same for given c and eta.
-    Real total_variance(const Values& cap, Real c, Real eta) const;
+    /// [docs/algorithms/likelihood.md, Theorem 8] at the start, with the best c, eta and fall that are found;
+    /// never above `cap`, any of the others, which is its limit for large c. `errors`, where there are some,
+    /// are lowered to U_h + (1+eta)^-h B_h of that theorem, at every step, for all c, eta and falls that are
+    /// tried.
+    Real total_variance(const Values& cap, Values* errors = nullptr) const;
+    /// The same for given c, eta and fall of c.
+    Real total_variance(const Values& cap, Real c, Real eta, Real falling) const;
+
+    // Of greedy plans:
+    /// [docs/algorithms/two-chains.md, Theorem 3], cut at `cap`, the least of the others.
+    Values optimal_span(const Values& cap) const;
+    /// [docs/algorithms/two-chains.md, Theorem 5] of the whole loss, at the start; `errors` are those above.
+    Real two_chain(const Values& errors) const;
 
     /// From now on for rewards that may depend on the whole past and add up to at most `total`: that is what
     /// can be earned after a step, where it is less than the number of steps left
-    /// [docs/algorithms/reward-classes.md, Theorem C1]. `span` is not for these.
+    /// [docs/algorithms/reward-classes.md, Theorem C1]. `span` and those of greedy plans are not for these.
     void limit(Real total) { total_ = total; }
 
     Real at_start(const Values& values) const;
@@ -58,6 +67,7 @@ public:
 private:
     using Backup = std::function<Real(Index step, Index pair, const Numbers& next)>;
 
+    bool limited() const { return std::isfinite(total_); }
     Values backwards(const Backup& backup, const Values* cap = nullptr) const;
     void bound_deviations();
     Real range(Index step) const {
@@ -73,7 +83,13 @@ private:
     Real divergence_by(const Ball& ball, Index set, Index pair, bool doubtful_apart) const;
     /// Of every set and pair.
     std::vector<Numbers> table(Real (Bounds::*part)(Index, Index) const) const;
-    Real total_variance(const Values& cap, const std::vector<Numbers>& leverages, Real c, Real eta) const;
+    Real total_variance(const Values& cap, const std::vector<Numbers>& leverages, Real c, Real eta,
+                        Real falling, Values* errors = nullptr) const;
+    std::vector<Numbers> rows_of_set(Index set) const;
+    std::vector<bool> leads(Index pair, bool anywhere) const;
+    bool few_pairs() const;
+    std::vector<std::vector<Numbers>> optimal_spans() const;
+    Real difference(Index set, Index one, Index other) const;
 
     const Facts& facts_;
     std::vector<Numbers> weights_;

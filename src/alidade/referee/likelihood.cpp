@@ -50,13 +50,12 @@ Numbers most_likely(const std::vector<Row>& rows, const Facts& facts, Real barri
     }
 }
 
-namespace {
-
-/// [docs/algorithms/likelihood.md, Lemma 2] the regret of the Dirichlet(1/2) mixture after t observations.
-Real mixture_regret(Real t, Index features) {
+Real dirichlet_regret(Real t, Index features) {
     const Real half = static_cast<Real>(features) / 2;
     return log_gamma(0.5L) + log_gamma(t + half) - log_gamma(half) - log_gamma(t + 0.5L);
 }
+
+namespace {
 
 /// [docs/algorithms/likelihood.md, Lemma 3] L(weights) less the logarithm of the uniform mixture, at most:
 /// for any interior centre c, 0 < r < 1 and rho > 0, of which the best are taken.
@@ -106,7 +105,7 @@ Real allowance(const std::vector<Row>& rows, const Facts& facts, const Numbers& 
         t += row.count;
         if (row.tells()) reached += row.count * std::log(dot(weights, row.f));
     }
-    Real regret = mixture_regret(t, facts.d);
+    Real regret = dirichlet_regret(t, facts.d);
     if (!rows.empty()) regret = std::min(regret, determinant_regret(rows, facts, weights));
     if (predicted != nullptr) regret = std::min(regret, reached - *predicted);
     return std::log(predicted != nullptr ? 3.0L : 2.0L) + regret + std::log(1 / failure);

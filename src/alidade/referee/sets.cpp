@@ -267,10 +267,22 @@ std::vector<Ball> balls_of(const Facts& facts, const Case& given, Index set) {
                                                evidence.predicted[at(set)], failure));
         meet(balls.back());
     } else if (evidence.likelihood) {
-        const std::vector<Row> rows = rows_of(facts, *evidence.likelihood, set);
+        std::vector<Row> rows = rows_of(facts, *evidence.likelihood, set);
         const double* predicted = evidence.predicted.empty() ? nullptr : &evidence.predicted[at(set)];
+        Real own = failure;
+        if (evidence.centred) {
+            const std::vector<bool> tells = telling_sets(facts);
+            const auto telling = std::max<std::ptrdiff_t>(1, std::ranges::count(tells, true));
+            own = given.delta / static_cast<Real>(telling) / static_cast<Real>(kinds);
+            if (!tells[at(set)]) {
+                rows.clear();
+                predicted = nullptr;
+            }
+        }
         const auto about = [&](const Numbers& point) {
-            return likelihood_ball(rows, facts, point, allowance(rows, facts, point, predicted, failure));
+            return likelihood_ball(rows, facts, point,
+                                   evidence.centred ? centred_allowance(rows, facts, point, predicted, own)
+                                                    : allowance(rows, facts, point, predicted, own));
         };
         // About theta~ itself, unless it calls something impossible that was seen; and where it is the model
         // of another set, about the most likely weights, for what both sets have in common.

@@ -69,6 +69,13 @@ Numbers most_likely(const std::vector<Row>& rows, const Facts& facts, Real barri
 /// null where there are none.
 Real allowance(const std::vector<Row>& rows, const Facts& facts, const Numbers& weights,
                const double* predicted, Real failure);
+/// [docs/algorithms/likelihood.md, Theorem 1c] the same with a mixture about the hypothesis.
+Real centred_allowance(const std::vector<Row>& rows, const Facts& facts, const Numbers& weights,
+                       const double* predicted, Real failure);
+/// Of every set, whether a pair that can be reached tells base models apart: only these share delta there.
+std::vector<bool> telling_sets(const Facts& facts);
+/// [docs/algorithms/likelihood.md, Lemma 2] the regret of the Dirichlet(1/2) mixture after t observations.
+Real dirichlet_regret(Real t, Index features);
 /// [docs/algorithms/likelihood.md, Lemma 4] the ball about `weights` that contains {L(theta) >= L(weights) -
 /// B}.
 Ball likelihood_ball(const std::vector<Row>& rows, const Facts& facts, const Numbers& weights, Real allowed);

@@ -92,6 +92,33 @@ bool by_cells(const std::vector<Numbers>& generators, Real& largest) {
     }
 }
 
+/// Generators that point the same way are added up: the best V is the same for all of them, 1 or 0, as it is
+/// 1 where g . u > 0 for some u.
+std::vector<Numbers> merged(const std::vector<Numbers>& all) {
+    std::vector<Numbers> kept, directions;
+    for (const Numbers& g : all) {
+        const Real length = norm(g);
+        if (!(length > 0)) continue;
+        Numbers direction = g;
+        for (Real& element : direction) element /= length;
+        std::size_t k = 0;
+        const auto apart = [&](std::size_t other) {
+            Real most = 0;
+            for (std::size_t i = 0; i < direction.size(); ++i)
+                most = std::max(most, std::abs(direction[i] - directions[other][i]));
+            return most > 1e-15L;
+        };
+        while (k < kept.size() && apart(k)) ++k;
+        if (k < kept.size()) {
+            add(kept[k], 1, g);
+        } else {
+            kept.push_back(g);
+            directions.push_back(direction);
+        }
+    }
+    return kept;
+}
+
 /// Work of listing all cells: subsets of p-1, times what each costs.
 Real cell_work(std::size_t m, std::size_t p) {
     Real work = static_cast<Real>(m * p) * std::exp2(static_cast<Real>(p - 1));
@@ -102,18 +129,19 @@ Real cell_work(std::size_t m, std::size_t p) {
 }  // namespace
 
 Width width_of(const std::vector<Numbers>& all) {
-    std::vector<Numbers> generators;
-    for (const Numbers& g : all)
-        if (norm(g) > 0) generators.push_back(g);
+    const std::vector<Numbers> generators = merged(all);
     if (generators.empty()) return {};
     const std::size_t m = generators.size(), p = generators.front().size();
+    Real largest = 0;
+    // Cells where they are far fewer than vertices.
+    const bool fewer = m > 8 && cell_work(m, p) < static_cast<Real>(p) * std::exp2(static_cast<Real>(m) - 2);
+    if (fewer && cell_work(m, p) <= most_work && by_cells(generators, largest)) return {largest, true};
     if (m <= most_enumerated) {
         // All sum to zero, so V and 1-V are equally long, and the last may be left out.
         std::vector<std::size_t> free(m - 1);
         for (std::size_t j = 0; j + 1 < m; ++j) free[j] = j;
         return {by_enumeration(generators, free, Numbers(p, 0)), true};
     }
-    Real largest = 0;
     if (cell_work(m, p) <= most_work && by_cells(generators, largest)) return {largest, true};
     // (sum_j s_j g_j . u)^2 <= (sum_j y_j) (sum_j (g_j . u)^2 / y_j) with y_j = |g_j|.
     Square moment(static_cast<Index>(p));

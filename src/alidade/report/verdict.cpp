@@ -195,8 +195,8 @@ std::string quotable_sentence(const RunFacts& facts) {
             with_commas(facts.episodes()), facts.shape().horizon);
     return fmt::format(
         "With probability at least {}, and whatever reward between 0 and 1 a step is chosen afterwards: the "
-        "plan that is best in the learned model earns at most {} less on the real system than the best plan "
-        "there is. In an episode {} can be earned at most, so this is {} of it.",
+        "plan that is best in the learned model, from every state, earns at most {} less on the real system "
+        "than the best plan there is. In an episode {} can be earned at most, so this is {} of it.",
         percent(1 - certificate.failure_probability), upper_bound(certificate.bound), facts.shape().horizon,
         percent_above(certificate.bound / facts.horizon()));
 }

@@ -34,6 +34,7 @@ struct Parameters {
 
 Parameters parameters_of(const std::string& constants) {
     Parameters found;
+    found.likelihood["radius"] = "plain";
     std::vector<std::string> parts = split(constants, ", ");
     if (const std::string names = after(parts[0], "sharp without "); !names.empty()) {
         found.regression["without"] = names;

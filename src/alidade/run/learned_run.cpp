@@ -5,6 +5,7 @@
 
 #include "../explore/likelihood_source.hpp"
 #include "alidade/error.hpp"
+#include "alidade/explore/catalogue.hpp"
 #include "experiment_desk.hpp"
 #include "run_result.hpp"
 #include "run_store.hpp"
@@ -65,7 +66,11 @@ void require_of_logs(const Run& run, const Problem& problem) {
     expects(run.problem_hash() == problem_hash(problem), "{}: the run is of another problem",
             run.folder().string());
     const auto before = run.checkpoint();
-    const RunOptions wanted = offline_options(problem, run.options().delta, run.options().assumed);
+    RunOptions wanted = offline_options(problem, run.options().delta, run.options().assumed);
+    // An earlier run goes on as it was begun.
+    wanted.confidence = to_string(
+        continued_sources(find_behaviour(parse_request(wanted.algorithm, wanted.algorithm).name).source,
+                          run.options().confidence));
     expects((!before || before->memory == Snapshot{}) && run.options().algorithm == wanted.algorithm &&
                 run.options().confidence == wanted.confidence,
             "{}: the run is one that is explored; logs are told to it as episodes that nobody asked for",

@@ -10,6 +10,7 @@
 #include "alidade/error.hpp"
 #include "alidade/run/run_record.hpp"
 #include "alidade/spec/printable_text.hpp"
+#include "alidade/spec/request.hpp"
 #include "earlier_format.hpp"
 #include "problem_record.hpp"
 #include "run_tables.hpp"
@@ -24,11 +25,31 @@ std::string now() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+/// Likelihood sets that do not say which mixtures they are watched by are of before there was a choice.
+/// Others on the same data would be a second try at the same delta.
+std::string as_it_was_meant(const std::string& confidence) {
+    std::vector<Request> sources = parse_requests(confidence);
+    for (Request& source : sources)
+        if (source.name == "likelihood") source.given.emplace("radius", "plain");
+    return to_string(sources);
+}
+
+/// And are written as they were then.
+std::string as_it_is_written(const std::string& confidence) {
+    std::vector<Request> sources = parse_requests(confidence);
+    for (Request& source : sources) {
+        const auto radius = source.given.find("radius");
+        if (source.name == "likelihood" && radius != source.given.end() && radius->second == "plain")
+            source.given.erase(radius);
+    }
+    return to_string(sources);
+}
+
 Values values_of(const RunOptions& options) {
     const Schedule& schedule = options.schedule;
     const char* const kinds[] = {"every", "doubling", "growth"};
     Values values{{"algorithm", options.algorithm},
-                  {"confidence", options.confidence},
+                  {"confidence", as_it_is_written(options.confidence)},
                   {"delta", options.delta},
                   {"seed", std::to_string(options.seed)},  // SQLite's integers end at 2^63
                   {"schedule", std::string(kinds[static_cast<std::size_t>(schedule.kind)])},
@@ -62,7 +83,7 @@ RunOptions options_from(const Values& values, bool earlier) {
                               options);
     } else {
         options.algorithm = take<std::string>(values, "algorithm");
-        options.confidence = take<std::string>(values, "confidence");
+        options.confidence = as_it_was_meant(take<std::string>(values, "confidence"));
     }
     options.delta = take<double>(values, "delta");
     const auto seed = take<std::string>(values, "seed");

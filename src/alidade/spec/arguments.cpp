@@ -206,6 +206,8 @@ Request canonical(const Request& request, std::string_view where,
             result.given[name] = value;
         }
     }
+    for (const RequestParameter& parameter : parameters)
+        if (parameter.spelled_out) result.given[parameter.name] = checked.text(parameter.name);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "radii.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -54,6 +55,40 @@ double kappa(double x) {
     // The series 1/2 - x/3 + x^2/4 - ..., where the difference would cancel.
     if (std::abs(x) < 1e-3) return 0.5 + x * (-1.0 / 3 + x * (0.25 + x * (-0.2 + x / 6)));
     return (x - std::log1p(x)) / (x * x);
+}
+
+double symmetric_curvature(double b) {
+    expects(b >= 0 && b < 1, "a relative change of {}; must be at least 0 and less than 1", b);
+    const double square = b * b;
+    // The series 1 + b^2/2 + b^4/3 + ..., where the quotient would lose digits.
+    if (square < 1e-6) return 1 + square * (0.5 + square / 3);
+    return -std::log1p(-square) / square;
+}
+
+double log_simplex_radius(Index features, double log_det_metric) {
+    expects(features >= 2, "{} features; must be at least 2", features);
+    const Index p = features - 1;
+    return (0.5 * log_det_metric + log_simplex_volume(features) - log_ball_volume(p)) /
+           static_cast<double>(p);
+}
+
+double centred_regret(double uniform_regret, Index features, double exponent, double log_radius,
+                      double squared_reach) {
+    const auto p = static_cast<double>(features - 1);
+    expects(exponent > 0 && exponent <= p, "an exponent of {}; must be positive and at most {}", exponent, p);
+    expects(squared_reach > 0, "a squared reach of {}; must be positive", squared_reach);
+    return uniform_regret + std::log(p / exponent) -
+           (p - exponent) * (log_radius - 0.5 * std::log(squared_reach));
+}
+
+double combined_regret(std::span<const double> weights, std::span<const double> regrets) {
+    expects(!weights.empty() && weights.size() == regrets.size(), "{} weights of {} regrets", weights.size(),
+            regrets.size());
+    const double least = *std::ranges::min_element(regrets);
+    if (!std::isfinite(least)) return least;
+    double sum = 0;
+    for (std::size_t m = 0; m < weights.size(); ++m) sum += weights[m] * std::exp(least - regrets[m]);
+    return least - std::log(sum);
 }
 
 double likelihood_allowance(double regret, Index mixtures, Index sets, double delta) {

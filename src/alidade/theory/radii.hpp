@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "alidade/types.hpp"
 
@@ -82,6 +83,23 @@ double log_ball_volume(Index dimension);
 /// kappa(x) = (x - ln(1+x))/x^2, decreasing, 1/2 at 0, infinite at -1: x - ln(1+x) >= kappa(b) x^2 for x <=
 /// b, and <= kappa(b) x^2 for x >= b. x >= -1.
 double kappa(double x);
+
+/// lambda(b) = -ln(1 - b^2)/b^2, increasing, 1 at 0: ln(1 - x^2) >= -lambda(b) x^2 for |x| <= b. 0 <= b < 1.
+double symmetric_curvature(double b);
+
+/// ln R: the radius of the ball that has the volume of the simplex of d >= 2 weights, in the metric whose
+/// tangent form has this log-determinant.
+double log_simplex_radius(Index features, double log_det_metric = 0);
+
+/// r_C = r_U + ln(p/a) - (p-a) (ln R - ln(squared_reach)/2), p = d-1: regret of the law |theta -
+/// theta0|^-(p-a) about a hypothesis theta0 of which squared_reach >= |theta0 - c|^2 + tr(A Sigma)
+/// [docs/algorithms/likelihood.md, Theorem 1c]. 0 < a <= p; a = p is the uniform law, and returns r_U.
+double centred_regret(double uniform_regret, Index features, double exponent, double log_radius,
+                      double squared_reach);
+
+/// -ln sum_m w_m exp(-r_m): the regret of mixtures taken together, with weights > 0 that were fixed
+/// beforehand and add up to one at most. Regrets may be infinite.
+double combined_regret(std::span<const double> weights, std::span<const double> regrets);
 
 /// Allowance B = ln 2 + regret + ln(sets/delta) by which the true weights may fall short of any others in
 /// log-likelihood, at all times and in all sets at once, with probability 1 - delta; `regret` is the lesser

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "alidade/certify/knowledge.hpp"
+#include "alidade/certify/reward_certificate.hpp"
+#include "alidade/environment/deployment.hpp"
+#include "alidade/explore/exploration.hpp"
+#include "alidade/plan/backward_induction.hpp"
+#include "alidade/plan/evaluation.hpp"
+#include "alidade/problem/catalogue.hpp"
+#include "support/learned_models.hpp"
+#include "support/levels.hpp"
+#include "support/random_models.hpp"
+
+// Losses of one reward by the convex sets of likelihoods, where certificates use ellipsoids about them.
+namespace alidade::sharp_loss_test {
+namespace {
+
+Knowledge likelihood_knowledge(int seed, std::int64_t episodes) {
+    const Problem problem = make_builtin(
+        "builtin:garnet?states=8&actions=3&horizon=4&successors=4&features=4&concentration=1&seed=" +
+        std::to_string(seed));
+    const Task task = task_of(problem);
+    Counts counts(problem.shared_successors(), problem.shape().horizon, task.elsewhere());
+    CountSplittingDeployer system(problem.true_model(), static_cast<std::uint64_t>(seed));
+    system.deploy(Policy::uniform(problem.shape()), 0, episodes, counts);
+    return learn(task, counts, 0.1);
+}
+
+double advantage(const LearnedMixture& learned, const Reward& reward, const Policy& policy) {
+    for (const auto& [name, bound] : certify_reward(learned, reward, policy).methods)
+        if (name == "advantage") return bound;
+    ADD_FAILURE() << "no advantage";
+    return 0;
+}
+
+TEST(SharpLoss, IsBetweenTheMembersAndThatOfTheEllipsoids) {
+    int certified = 0, smaller = 0;
+    double ratio = 0;
+    for (int seed = 1; seed <= 4; ++seed)
+        for (const std::int64_t episodes : {100, 1000, 10'000}) {
+            const Knowledge knowledge = likelihood_knowledge(seed, episodes);
+            const LearnedMixture& learned = knowledge.mixture();
+            for (const ConfidenceSet& set : learned.sets()) ASSERT_TRUE(set.has_level());
+            const LearnedMixture plain = support::without_levels(learned);
+            Stream random = support::test_stream(static_cast<std::uint64_t>(seed), 610);
+            for (int k = 0; k < 6; ++k) {
+                const Reward reward = support::random_reward(random, learned.shape());
+                // Another reward's plan, so that there is something to lose.
+                const Policy policy =
+                    backward_induction(learned.model(),
+                                       k % 2 == 0 ? reward : support::random_reward(random, learned.shape()))
+                        .policy;
+                const double sharp = advantage(learned, reward, policy),
+                             outer = advantage(plain, reward, policy);
+                EXPECT_LE(sharp, outer) << "seed " << seed;
+                for (std::uint64_t member = 0; member < 20; ++member) {
+                    const MixtureModel truth = support::adversarial_truth(knowledge, 100 * member + 7);
+                    EXPECT_LE(backward_induction(truth, reward).value - evaluate(truth, policy, reward).value,
+                              sharp + 1e-9);
+                }
+                if (!(outer > 0)) continue;
+                ++certified;
+                smaller += sharp < outer;
+                ratio += sharp / outer;
+            }
+        }
+    EXPECT_GE(certified, 30);
+    EXPECT_GE(smaller, certified / 3);
+    RecordProperty("mean_ratio", std::to_string(ratio / certified));
+}
+
+}  // namespace
+}  // namespace alidade::sharp_loss_test
