@@ -14,6 +14,10 @@ namespace {
 /// Between thorough passes the `every` schedule follows its witnesses by ascent alone; more often than
 /// this the determinants hardly move, and never would freeze bad local optima [oracle §C.2].
 constexpr double refresh_growth = 0.02;
+/// In a large model a thorough pass takes as long as seven policies, and any V may be regressed on: between
+/// two of them episodes grow by this factor, and witnesses follow by as many moves as a new metric needs.
+constexpr double large_growth = 15;
+constexpr int moves = 2, moves_in_large = 5;
 
 }  // namespace
 
@@ -50,8 +54,10 @@ bool RegressionSource::keeps_best() const {
 }
 
 bool RegressionSource::thorough_due() const {
-    if (setting_.schedule.kind != Schedule::Kind::every || thorough_at_ < 0) return true;
-    return static_cast<double>(episodes_) >= (1 + refresh_growth) * static_cast<double>(thorough_at_);
+    if (thorough_at_ < 0) return true;
+    if (!is_large() && setting_.schedule.kind != Schedule::Kind::every) return true;
+    const double growth = is_large() ? large_growth : refresh_growth;
+    return static_cast<double>(episodes_) >= (1 + growth) * static_cast<double>(thorough_at_);
 }
 
 bool RegressionSource::is_large() const {
@@ -104,7 +110,7 @@ void RegressionSource::solve() {
     }
     widths_current_ = thorough;
     // A thorough pass has just found the witnesses; else they follow the metric by ascent [oracle §C.2].
-    ascents_ = thorough ? 0 : 2;
+    ascents_ = thorough ? 0 : (is_large() ? moves_in_large : moves);
     for (std::size_t k = 0; k < sets_.size(); ++k)
         // What the next determinants are compared with [theory §3e].
         log_det_[k] = log_det_ratio(statistics_[k], regression_.regularisation());
