@@ -203,14 +203,14 @@ TEST_F(Growth, OfARunThatGoesOnIsThatOfOneThatWasNeverStopped) {
     EXPECT_EQ(found(), expected);
 }
 
-// Every vertex is tried for the first two policies of a large model, and then when there are sixteen times as
+// Every vertex is tried for the first two policies of a large model, and then when there are four times as
 // many episodes; in between witnesses only move. When it was is remembered: a run that is stopped in between
 // goes on as if it had not been, past the next time, too.
 TEST_F(Growth, OfARunWhoseWitnessesFollowIsNotSeenToHaveBeenStopped) {
     const std::string garnet = problem(8'500, "actions=10&successors=10&features=10&horizon=2", 1'000);
-    memory(each(garnet, 18, "straight"));
+    memory(each(garnet, 6, "straight"));
     const std::string expected = found();
-    for (const int episodes : {5, 16, 18}) memory(each(garnet, episodes, "stopped"));
+    for (const int episodes : {3, 4, 6}) memory(each(garnet, episodes, "stopped"));
     EXPECT_EQ(found(), expected);
 }
 
