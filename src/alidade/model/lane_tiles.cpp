@@ -173,10 +173,8 @@ void LaneTiles::gather(Index block, Index successors, double* phi) const noexcep
         const double* from[lanes];
         for (Index lane = 0; lane < lanes; ++lane) from[lane] = begin + lane * successors * d;
         transpose(from, successors * d, phi);
-        // The block after the next; that one was called for before this. Each once.
-        const Index size = lanes * successors * d, ahead = features_.first_entry(first) * d + 2 * size;
-        const Index left = std::ssize(features_.values()) - ahead;
-        if (left > 0) call_for(values + ahead, std::min(size, left));
+        const double* const end = begin + lanes * successors * d;
+        call_for(end, std::min<Index>(2 * lanes * successors * d, values + features_.values().size() - end));
         return;
     }
     for (Index lane = 0; lane < lanes; ++lane) {

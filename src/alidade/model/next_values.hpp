@@ -86,7 +86,6 @@ private:
             // Eight pairs that have m successors each, as none has more.
             const std::int32_t* target = map.targets().data() + map.first_entry(pair);
             const double* const from = next_.of(0);
-            call_for_targets(map, pair + blocks_ahead * lanes, m);
             for (Index lane = 0; lane < lanes; ++lane, target += m)
                 for (Index j = 0; j < m; ++j) to[j * lanes + lane] = from[target[j]];
             return;
@@ -101,19 +100,6 @@ private:
                 for (Index v = 0; v < vectors; ++v) to[(v * m + j) * lanes + lane] = from[v];
             }
         }
-    }
-
-    /// Targets that the next gathering reads come while blocks are worked on: they are few, and their stream is
-    /// broken off after each gathering.
-    static void call_for_targets(const SuccessorMap& map, Index pair, Index m) {
-#if ALIDADE_LANES
-        if (pair + lanes > map.pairs()) return;
-        const std::int32_t* const target = map.targets().data() + map.first_entry(pair);
-        constexpr Index line = 16;
-        for (Index i = 0; i < lanes * m; i += line) __builtin_prefetch(target + i, 0, 2);
-#else
-        (void)map, (void)pair, (void)m;
-#endif
     }
 
     const LaneTiles& tiles_;
