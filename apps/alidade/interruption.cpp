@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -11,8 +12,12 @@
 namespace alidade::app {
 namespace {
 
-// The one thing a signal handler may touch; there is no other way to reach it from there.
-volatile std::sig_atomic_t signal_seen = 0;
+using Clock = std::chrono::steady_clock;
+
+// When a signal came, by the clock's own count; 0: none did. The one thing a signal handler may touch; there
+// is no other way to reach it from there.
+std::atomic<Clock::rep> signal_at = 0;
+static_assert(std::atomic<Clock::rep>::is_always_lock_free);
 
 // How many exist: what one inside another notes, the outer one is to see too.
 int nested = 0;
@@ -20,7 +25,7 @@ int nested = 0;
 constexpr std::array stopping{SIGINT, SIGTERM, SIGHUP};
 
 extern "C" void note_signal(int) {
-    signal_seen = 1;
+    signal_at = Clock::now().time_since_epoch().count();
 }
 
 /// Under nohup the end of the terminal is none of our business.
@@ -42,7 +47,7 @@ void install(void (*handler)(int), int flags) {
 
 Interruption::Interruption() {
     if (nested++ > 0) return;
-    signal_seen = 0;
+    signal_at = 0;
     install(note_signal, static_cast<int>(SA_RESETHAND) | SA_RESTART);
 }
 
@@ -51,7 +56,11 @@ Interruption::~Interruption() {
 }
 
 bool Interruption::requested() const noexcept {
-    return signal_seen != 0;
+    return signal_at != 0;
+}
+
+Clock::time_point Interruption::since() const noexcept {
+    return Clock::time_point(Clock::duration(signal_at.load()));
 }
 
 PromptStop::PromptStop(const Interruption& interruption, std::function<void()> farewell)
@@ -76,16 +85,17 @@ void PromptStop::all_can_be_repeated() {
     repeatable_ = true;
 }
 
-// The lock is held from the decision to the end: what would begin something new waits for it.
+// The lock is held from the decision to the end: what would begin something new waits for it. Time is taken
+// from the signal's own: where the machine is busy glances come late, and as many as fit into the patience of
+// a calm one took nine seconds.
 void PromptStop::watch(const std::stop_token& over) {
     constexpr std::chrono::milliseconds glance{50};
-    std::chrono::milliseconds waited{0};
     std::unique_lock lock(mutex_);
     while (!over.stop_requested()) {
         woken_.wait_for(lock, over, glance, [] { return false; });
         if (over.stop_requested()) return;
         if (!interruption_.requested()) continue;
-        waited += glance;
+        const auto waited = Clock::now() - interruption_.since();
         const bool may_end = stored_ ? waited >= patience : repeatable_ && waited >= longest;
         if (!may_end) continue;
         farewell_();

@@ -19,6 +19,8 @@ public:
     Interruption& operator=(const Interruption&) = delete;
 
     bool requested() const noexcept;
+    /// When it was, if it was.
+    std::chrono::steady_clock::time_point since() const noexcept;
 };
 
 /// Ends the program soon after an interruption even while a long computation runs, provided that nothing

@@ -193,5 +193,32 @@ TEST(PromptStop, WaitsForWhatCannotBeHadAgainAndNotForWhatCan) {
     EXPECT_LT(std::stod(repeated.out), 1.5);
 }
 
+// A process that gets no processor for a while has waited as well: patience is by the clock.
+TEST(PromptStop, HasNoPatienceLeftAfterAWhileWithoutAProcessor) {
+    int stopped[2];
+    ASSERT_EQ(pipe(stopped), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const app::Interruption interruption;
+        app::PromptStop stop(interruption, [] {});
+        raise(SIGINT);
+        static_cast<void>(!write(stopped[1], "x", 1));
+        raise(SIGSTOP);
+        std::this_thread::sleep_for(std::chrono::seconds(30));
+        _exit(1);
+    }
+    char seen = 0;
+    ASSERT_EQ(read(stopped[0], &seen, 1), 1);
+    close(stopped[0]);
+    close(stopped[1]);
+    std::this_thread::sleep_for(2 * app::PromptStop::patience);
+    const auto begin = std::chrono::steady_clock::now();
+    kill(child, SIGCONT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, app::PromptStop::patience * 3 / 4);
+}
+
 }  // namespace
 }  // namespace alidade::testing

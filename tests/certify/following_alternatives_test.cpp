@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -71,6 +72,35 @@ TEST(FollowingAlternatives, AreConvexInTheWeights) {
         });
     }
     EXPECT_GE(midpoints, support::repetitions(8000));
+}
+
+// Of many items those that were seen once are not asked for their probability. Rows that come again and again
+// bring as often what they bring once.
+TEST(FollowingAlternatives, OfManyItemsAreThoseOfFewAsOftenAsTheyCome) {
+    Case one = random_case(4, 3, 2);
+    const Case all = one;
+    constexpr Index most = 1 << 17;
+    Index times = 1;
+    std::vector<SeenEntry> seen;
+    for (Index item = 0; item < one.rows.size(); ++item)
+        seen.push_back({one.rows.entries[at(item)], static_cast<std::int64_t>(one.rows.counts[at(item)])});
+    ASSERT_GT(std::ranges::count(one.rows.counts, 1.0), 2);
+    for (; one.rows.size() < most; ++times) one.rows.add(*one.features, seen, 0);
+    Stream random = support::test_stream(4, 97);
+    const Vector weights = random_weights(random, 3);
+    for (const double alpha : {1.0, 30.0, 1e5}) {
+        const detail::RowsAlternative few(all.rows, alpha), many(one.rows, alpha);
+        ConvexExpansion of_few, of_many;
+        few.expand(weights, of_few);
+        many.expand(weights, of_many);
+        const auto n = static_cast<double>(times);
+        EXPECT_NEAR(many.value(weights), n * few.value(weights), 1e-9 * n);
+        EXPECT_NEAR(of_many.value, n * of_few.value, 1e-9 * n);
+        EXPECT_LE((of_many.gradient - n * of_few.gradient).cwiseAbs().maxCoeff(), 1e-9 * n);
+        EXPECT_LE((of_many.curvature - n * of_few.curvature).cwiseAbs().maxCoeff(), 1e-8 * n);
+        // What rounding may have done is not said to be less than before, but for what is not computed.
+        EXPECT_GT(of_many.doubt, 0);
+    }
 }
 
 TEST(FollowingAlternatives, SlopesAndCurvaturesAreThoseOfDifferences) {

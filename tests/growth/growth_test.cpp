@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -54,6 +55,12 @@ protected:
                 "--replan",    "doubling",
                 "--threads",   "1",
                 "--json"};
+    }
+    /// The same by a policy for each episode, so that witnesses of the large model follow on the way.
+    Words each(const std::string& problem, int episodes, const std::string& name) const {
+        Words words = go_on(problem, episodes, name);
+        *std::ranges::find(words, "doubling") = "every";
+        return words;
     }
     /// What the last command found, without how long it took.
     std::string found() const {
@@ -193,6 +200,17 @@ TEST_F(Growth, OfARunThatGoesOnIsThatOfOneThatWasNeverStopped) {
     memory(go_on(garnet, 41, "stopped"));
     // The features are at hand: they are not made a second time.
     EXPECT_LE(memory(go_on(garnet, 42, "stopped")), 1.1 * straight);
+    EXPECT_EQ(found(), expected);
+}
+
+// Every vertex is tried for the first two policies of a large model, and then when there are four times as
+// many episodes; in between witnesses only move. When it was is remembered: a run that is stopped in between
+// goes on as if it had not been, past the next time, too.
+TEST_F(Growth, OfARunWhoseWitnessesFollowIsNotSeenToHaveBeenStopped) {
+    const std::string garnet = problem(8'500, "actions=10&successors=10&features=10&horizon=2", 1'000);
+    memory(each(garnet, 6, "straight"));
+    const std::string expected = found();
+    for (const int episodes : {3, 4, 6}) memory(each(garnet, episodes, "stopped"));
     EXPECT_EQ(found(), expected);
 }
 

@@ -203,6 +203,41 @@ TEST(PlanningPass, FindsNothingToLearnWhereBaseModelsAgree) {
     }
 }
 
+// A large model takes the slope's product with features, not with their differences: what rounding leaves of
+// nothing must not choose.
+TEST(PlanningPass, ChoosesNoSuccessorOnWhichBaseModelsAgree) {
+    RowSource rows{40, 2, {"one", "other", "third"}, 3, {}};
+    rows.make = [] {
+        return [](Index pair, BaseRow& made) {
+            made.targets = {pair % 7, pair % 7 + 1, pair % 7 + 2};
+            made.probabilities.assign(9, 0.1);
+            for (Index k = 0; k < 3; ++k) {
+                const double part = 0.8 * static_cast<double>((pair * 7 + k * 5) % 11 + 1) / 13;
+                made.probabilities[at(3 + k)] = part;
+                made.probabilities[at(6 + k)] = 0.9 - part;
+            }
+        };
+    };
+    const FeatureMap features = FeatureMap::from_rows(rows);
+    const TangentFeatures tangent(features, ParameterSet::of(features).space());
+    const Matrix inverse = (Matrix(2, 2) << 3.1, 0, 0.7, 1.3).finished();
+    const Vector weights = (Vector(2) << 0.1, -0.2).finished();
+    const std::vector<double> nothing(40, 0.0);
+    // The first two of each, one of which all base models agree on.
+    std::vector<std::uint8_t> start;
+    for (Index pair = 0; pair < features.pairs(); ++pair) start.insert(start.end(), {1, 1, 0});
+    for (const detail::KeptTiles kept : {detail::KeptTiles::yes, detail::KeptTiles::no}) {
+        detail::PlanningPass pass(features, tangent, 1, kept);
+        pass.take_witnesses(0, start);
+        std::vector<double> values(at(features.pairs()));
+        pass.run({0, &inverse, &weights, 1, nothing, 1}, values);
+        for (Index pair = 0; pair < features.pairs(); ++pair) {
+            EXPECT_FALSE(pass.witness(0, pair, 0)) << pair;
+            EXPECT_NE(pass.witness(0, pair, 1), pass.witness(0, pair, 2)) << pair;
+        }
+    }
+}
+
 TEST(PlanningPass, NeverLowersAWidth) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const Case given = random_case(seed, 20, 5, 5);

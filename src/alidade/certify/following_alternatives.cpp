@@ -14,6 +14,9 @@ namespace {
 
 constexpr double unit = std::numeric_limits<double>::epsilon();
 constexpr double few = 16;  // so many factors are multiplied one by one
+/// From so many on, items that were seen once are not asked for their probability: ln(alpha p) - ln p is
+/// ln alpha whatever it is. Fewer cost nothing, and keep the last digit that they always had.
+constexpr Index many_items = 1 << 16;
 
 /// One item's part of ln M as a function of its p, and its first two derivatives.
 struct Term {
@@ -135,32 +138,43 @@ RowsAlternative::RowsAlternative(const FitRows& rows, double concentration)
         sum.add(-after);
         constant_size_ += std::abs(before) + std::abs(after);
     }
+    const bool many = rows.size() >= many_items;
+    double once = 0;
     for (Index item = 0; item < rows.size(); ++item) {
-        if (rows.informative[at(item)]) continue;
+        if (many && rows.counts[at(item)] == 1) {
+            once += 1;
+            continue;
+        }
+        if (rows.informative[at(item)]) {
+            items_.push_back(item);
+            continue;
+        }
         const Term term =
             row_term(concentration, rows.counts[at(item)], rows.f(item)[0], rows.lifted[at(item)], false);
         sum.add(term.value);
         constant_size_ += term.size;
+    }
+    if (once > 0) {
+        sum.add(once * std::log(concentration));
+        constant_size_ += once * std::abs(std::log(concentration));
     }
     constant_ = sum.value();
 }
 
 double RowsAlternative::value(const Vector& weights) const {
     AccurateSum sum(constant_);
-    for (Index item = 0; item < rows_.size(); ++item)
-        if (rows_.informative[at(item)])
-            sum.add(row_term(concentration_, rows_.counts[at(item)], rows_.predicted(item, weights),
-                             rows_.lifted[at(item)], false)
-                        .value);
+    for (const Index item : items_)
+        sum.add(row_term(concentration_, rows_.counts[at(item)], rows_.predicted(item, weights),
+                         rows_.lifted[at(item)], false)
+                    .value);
     return sum.value();
 }
 
 void RowsAlternative::expand(const Vector& weights, ConvexExpansion& about) const {
     Gathering sum(about, rows_.features, constant_, constant_size_);
-    for (Index item = 0; item < rows_.size(); ++item)
-        if (rows_.informative[at(item)])
-            sum.add(rows_.f(item), row_term(concentration_, rows_.counts[at(item)],
-                                            rows_.predicted(item, weights), rows_.lifted[at(item)], true));
+    for (const Index item : items_)
+        sum.add(rows_.f(item), row_term(concentration_, rows_.counts[at(item)],
+                                        rows_.predicted(item, weights), rows_.lifted[at(item)], true));
     sum.finish();
 }
 

@@ -32,8 +32,9 @@ public:
 private:
     const FitRows& rows_;
     double concentration_;
+    std::vector<Index> items_;  // those whose part depends on the weights
     double constant_ = 0,
-           constant_size_ = 0;  // what does not depend on the weights, and how large its terms were
+           constant_size_ = 0;  // what does not, and how large its terms were
 };
 
 /// ln M of one row at weights that predict these numbers (of all items).

@@ -94,27 +94,61 @@ ALIDADE_INLINE Number square_in_metric(const AscentStep& step, Number* phi_value
     return square;
 }
 
+/// The slope of the width by a successor's features; of base models less their sum in the first's place, so
+/// that what is added to all of them does not count. Returns what a score may be by rounding alone, as a
+/// multiple of the first feature: where base models agree it is no more, and they carry no information.
+template <class Number>
+ALIDADE_INLINE Number find_slope(const AscentStep& step, const Number* image, Number* slope) {
+    const Index d = step.features, p = step.dimension, begin = step.centred ? 1 : 0;
+    multiply_table(step.root + begin * p, p, 1, p, d - begin, image, slope + begin);
+    Number doubt{};
+    if (!step.centred) return doubt;
+    Number sum{}, size{};
+    for (Index i = begin; i < d; ++i) {
+        sum += slope[i];
+        size += size_of(slope[i]);
+    }
+    slope[0] = -sum;
+    return (static_cast<double>(4 * d) * 0x1p-53) * size;
+}
+
+/// `count` successors from `first` on; `moved` adds up how many of them did, lane by lane.
+template <std::size_t count, class Number>
+ALIDADE_INLINE void move_some(const Tile& tile, Index lane, Index d, Index first, const Number* slope,
+                              const Number& doubt, double* witness, Number& moved) {
+    const Number zero{}, one = all_lanes<Number>(1);
+    const double* const phi = tile.phi + first * d * lanes + lane;
+    Number score[count] = {};
+    for (Index i = 0; i < d; ++i) {
+        const Number by = slope[i];
+        for (std::size_t j = 0; j < count; ++j)
+            score[j] += number_at<Number>(phi, static_cast<Index>(j) * d + i) * by;
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+        const auto k = static_cast<Index>(j);
+        const Number chosen = score[j] > doubt * number_at<Number>(phi, k * d) ? one : zero;
+        const Number change = chosen - number_at<Number>(witness + lane, first + k);
+        moved += change * change;
+        set_number(witness + lane, first + k, chosen);
+    }
+}
+
 /// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.
 /// |psi_V| is convex in V, so that V that maximises its linearisation does not lower it: an ascent, which
 /// ends at a vertex of [0,1]^m. A lower end of the width, for planning and for regression features;
-/// certificates have upper ends [theory §1.3].
+/// certificates have upper ends [theory §1.3]. Several successors at a time: their sums do not wait for each
+/// other, and the slope is read once for them.
 template <class Number>
 ALIDADE_INLINE bool move_witness(const AscentStep& step, const Tile& tile, Index lane, const Number* image,
                                  Number* slope, double* witness) {
-    const Index d = step.features, p = step.dimension, begin = step.centred ? 1 : 0;
-    const Number zero{}, one = all_lanes<Number>(1);
-    multiply_table(step.root + begin * p, p, 1, p, d - begin, image, slope + begin);
+    const Index d = step.features, m = tile.successors;
+    const Number doubt = find_slope(step, image, slope);
     Number moved{};
-    for (Index j = 0; j < tile.successors; ++j) {
-        const double* const phi = tile.phi + j * d * lanes + lane;
-        const Number first = step.centred ? number_at<Number>(phi, 0) : zero;
-        Number score{};
-        for (Index i = begin; i < d; ++i) score += (number_at<Number>(phi, i) - first) * slope[i];
-        const Number chosen = score > zero ? one : zero;
-        moved += size_of(chosen - number_at<Number>(witness + lane, j));
-        set_number(witness + lane, j, chosen);
-    }
-    return any_of(moved > zero);
+    Index j = 0;
+    for (; j + 5 <= m; j += 5) move_some<5>(tile, lane, d, j, slope, doubt, witness, moved);
+    for (; j + 2 <= m; j += 2) move_some<2>(tile, lane, d, j, slope, doubt, witness, moved);
+    for (; j < m; ++j) move_some<1>(tile, lane, d, j, slope, doubt, witness, moved);
+    return any_of(moved > Number{});
 }
 
 /// Ascent of the widths of eight pairs from their witnesses, and the optimistic backup.
