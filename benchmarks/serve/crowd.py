@@ -38,8 +38,8 @@ def server_class():
 
 
 def start_run(tool, folder):
-    """A run that plans again and again, and does not end by itself."""
-    command = [tool, "explore", PROBLEM, "--episodes", "1e15", "--replan", "growth=0.0005", "--seed", "1", "-o", str(folder),
+    """A run that plans again and again, for every episode at first, and ends by itself after a million policies."""
+    command = [tool, "explore", PROBLEM, "--episodes", "1e15", "--replan", "growth=0.00003", "--seed", "1", "-o", str(folder),
                "--threads", "1", "--quiet"]
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {RUN_CORE}))
     while not (folder / "run.sqlite-wal").exists():
@@ -141,7 +141,7 @@ def main():
             server = server_class()(tool, folder)
             for _ in range(given.clients):
                 threading.Thread(target=client, args=(server, over, seen), daemon=True).start()
-            time.sleep(5)
+            time.sleep(20)  # policies are cheaper while little was seen
             ratios, speeds = measure(given, folder, server, seen, memory)
             over.set()
             used = processor_seconds(server.process)
