@@ -150,8 +150,12 @@ def main():
             run.kill()
             run.wait()
     slower = [100 * (ratio - 1) for ratio in ratios]
+    # Two pairs in a row, of which each began with the other kind: what drifts steadily is gone.
+    fours = [100 * ((one * other) ** 0.5 - 1) for one, other in zip(ratios[::2], ratios[1::2])]
     print(f"with {given.clients} clients for {given.pairs * given.seconds:.0f} s: median {statistics.median(slower):+.2f} % of the speed alone, "
           f"{min(slower):+.2f} to {max(slower):+.2f} over {given.pairs} pairs; all together {100 * (sum(speeds[True]) / sum(speeds[False]) - 1):+.2f} %")
+    if fours:
+        print(f"by two pairs at a time: median {statistics.median(fours):+.2f} %, {min(fours):+.2f} to {max(fours):+.2f}")
     print(f"{len(seen)} pages sent, {sum(status != 200 for status in seen)} failed; server {used:.1f} s of processor time, memory "
           f"{memory[len(memory) // 4]} kB after a quarter, {max(memory)} kB at most, {memory[-1]} kB at the end")
 
