@@ -2,13 +2,19 @@
 // Measured]: K at which the atlas's loss is at most H/10, H/20, H/100, looked at with every policy (10 % more
 // episodes); and, against the simulated truth, every corner and random weights at these stops and at fixed K.
 //
-//     atlas [--quick]       one seed instead of five, and no H/100
+//     atlas [--quick]            one seed instead of five, and no H/100
+//     atlas --scatter N [WORD]   how far N seeds are apart, of the cases whose names have the word
+//     atlas --seeds A B FIRST COUNT [WORD]
+//                                episodes alone, of COUNT seeds from FIRST on, objective i by seed A s + B +
+//                                i
 //
-// Median over seeds, which change problem, run and random objectives.
+// Median over seeds, which change problem, run and random objectives. The study looked from 20 episodes on,
+// and so do these: with fewer than that a plan may be certified that more data then call into question.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +61,9 @@ const std::vector<Case> cases{
     {"needle: target informative", "needle", {"target", "informative"}, {20, 348, 995}},
 };
 
+/// Episodes that the study began to look at.
+constexpr std::int64_t first_look = 20;
+
 /// Rewards that the inventory does not have by name.
 template <class Pays>
 Reward reward_where(const Shape& shape, const Pays& pays) {
@@ -76,6 +85,12 @@ Reward objective(const Problem& problem, const std::string& name, std::uint64_t 
     return make_reward(problem, random ? fmt::format("{}?seed={}", name, seed) : name);
 }
 
+/// Which seed of a draw an objective has, by the seed of the problem.
+struct Seeding {
+    std::uint64_t factor = 100, first = 0;
+    std::uint64_t operator()(std::uint64_t seed, std::size_t i) const { return factor * seed + first + i; }
+};
+
 struct Audited {
     Index checks = 0, violations = 0, missed = 0;
 };
@@ -90,39 +105,44 @@ void look(const Atlas& atlas, const Knowledge& knowledge, const Objectives& obje
         ++audited.missed;
 }
 
-Objectives objectives_of(const Case& of, const Problem& problem, std::uint64_t seed) {
+Objectives objectives_of(const Case& of, const Problem& problem, std::uint64_t seed, const Seeding& seeding) {
     std::vector<Reward> rewards;
     for (std::size_t i = 0; i < of.objectives.size(); ++i)
-        rewards.push_back(objective(problem, of.objectives[i], 100 * seed + i));
+        rewards.push_back(objective(problem, of.objectives[i], seeding(seed, i)));
     return Objectives(std::move(rewards));
 }
 
-/// Episodes to each loss.
+Problem problem_of(const Case& of, std::uint64_t seed) {
+    return make_builtin(fmt::format("builtin:{}{}seed={}", of.problem,
+                                    of.problem.find('?') == std::string::npos ? "?" : "&", seed));
+}
+
+/// Episodes to each loss; true losses are looked at where somebody wants to know.
 std::vector<double> episodes_to(const Case& of, std::uint64_t seed, const std::vector<double>& parts,
-                                Audited& audited) {
-    const Problem problem = make_builtin(fmt::format(
-        "builtin:{}{}seed={}", of.problem, of.problem.find('?') == std::string::npos ? "?" : "&", seed));
-    const Objectives objectives = objectives_of(of, problem, seed);
+                                Audited* audited, const Seeding& seeding = {}) {
+    const Problem problem = problem_of(of, seed);
+    const Objectives objectives = objectives_of(of, problem, seed, seeding);
     CountSplittingDeployer system(problem.true_model(), seed);
     Exploration exploration(task_of(problem), {.algorithm = "likelihood", .seed = seed});
     std::vector<double> episodes;
     for (const double part : parts) {
         const AtlasOptions options{.loss = part * static_cast<double>(problem.shape().horizon)};
         AtlasGoal goal(objectives, options);
-        exploration.run(system, {.episodes = 1'000'000,
-                                 .enough = [&](const Knowledge& knowledge) { return goal.met(knowledge); }});
+        exploration.run(system, {.episodes = 1'000'000, .enough = [&](const Knowledge& knowledge) {
+                                     return knowledge.episodes >= first_look && goal.met(knowledge);
+                                 }});
         episodes.push_back(static_cast<double>(exploration.counts().episodes()));
-        look(make_atlas(exploration.best(), objectives, options), exploration.best(), objectives, problem,
-             audited);
+        if (audited != nullptr)
+            look(make_atlas(exploration.best(), objectives, options), exploration.best(), objectives, problem,
+                 *audited);
     }
     return episodes;
 }
 
 /// Looks at fixed numbers of episodes, whatever the atlas is good for by then.
 void watch_coverage(const Case& of, std::uint64_t seed, Audited& audited) {
-    const Problem problem = make_builtin(fmt::format(
-        "builtin:{}{}seed={}", of.problem, of.problem.find('?') == std::string::npos ? "?" : "&", seed));
-    const Objectives objectives = objectives_of(of, problem, seed);
+    const Problem problem = problem_of(of, seed);
+    const Objectives objectives = objectives_of(of, problem, seed, {});
     CountSplittingDeployer system(problem.true_model(), 1000 + seed);
     Exploration exploration(task_of(problem), {.algorithm = "likelihood", .seed = seed});
     for (const std::int64_t episodes : {10, 100, 1000, 10'000}) {
@@ -134,15 +154,87 @@ void watch_coverage(const Case& of, std::uint64_t seed, Audited& audited) {
     }
 }
 
-double median(std::vector<double> values) {
+double quantile(std::vector<double> values, double share) {
     std::ranges::sort(values);
-    return values[values.size() / 2];
+    const auto last = static_cast<double>(values.size() - 1);
+    return values[static_cast<std::size_t>(std::lround(share * last))];
+}
+
+double median(const std::vector<double>& values) {
+    return quantile(values, 0.5);
+}
+
+/// Medians of all triples: what a study of three seeds could have found.
+std::vector<double> medians_of_three(const std::vector<double>& values) {
+    std::vector<double> medians;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        for (std::size_t j = i + 1; j < values.size(); ++j)
+            for (std::size_t k = j + 1; k < values.size(); ++k)
+                medians.push_back(median({values[i], values[j], values[k]}));
+    return medians;
+}
+
+void print_scatter(const Case& of, double part, double study, const std::vector<double>& values) {
+    const std::vector<double> medians = medians_of_three(values);
+    const auto below = std::ranges::count_if(medians, [&](double each) { return each < study; });
+    const auto at_most = std::ranges::count_if(medians, [&](double each) { return each <= study; });
+    fmt::print("| {}, {} H | {:.0f} | {:.0f} to {:.0f} | {:.0f} to {:.0f} | {:.0f} | {:.0f} % |\n", of.name,
+               part, median(values), quantile(values, 0.1), quantile(values, 0.9), quantile(medians, 0.05),
+               quantile(medians, 0.95), study,
+               50.0 * static_cast<double>(below + at_most) / static_cast<double>(medians.size()));
+    std::fflush(stdout);
+}
+
+/// How far draws are apart, and where the study's medians of three lie among such medians.
+int scatter(std::uint64_t seeds, std::string_view word) {
+    fmt::print(
+        "| | median of {} seeds | 10 % to 90 % | medians of three, 5 % to 95 % | study | of such medians "
+        "below it |\n|---|---:|---:|---:|---:|---:|\n",
+        seeds);
+    for (const Case& of : cases) {
+        if (of.name.find(word) == std::string::npos) continue;
+        std::vector<double> parts{0.1, 0.05, 0.01};
+        parts.resize(of.study.size());
+        std::vector<std::vector<double>> found(parts.size());
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+            const std::vector<double> episodes = episodes_to(of, seed, parts, nullptr);
+            for (std::size_t i = 0; i < episodes.size(); ++i) found[i].push_back(episodes[i]);
+        }
+        for (std::size_t i = 0; i < parts.size(); ++i) print_scatter(of, parts[i], of.study[i], found[i]);
+    }
+    return 0;
+}
+
+/// Episodes by other seeds of the objectives: whether the study's draws can be found again.
+int by_seeds(const Seeding& seeding, std::uint64_t first, std::uint64_t count, std::string_view word) {
+    for (const Case& of : cases) {
+        if (of.name.find(word) == std::string::npos) continue;
+        std::vector<double> parts{0.1, 0.05, 0.01};
+        parts.resize(of.study.size());
+        std::vector<std::vector<double>> found(parts.size());
+        for (std::uint64_t seed = first; seed < first + count; ++seed) {
+            const std::vector<double> episodes = episodes_to(of, seed, parts, nullptr, seeding);
+            for (std::size_t i = 0; i < episodes.size(); ++i) found[i].push_back(episodes[i]);
+        }
+        fmt::print("{:<30}", of.name);
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            fmt::print("{:>18}", fmt::format("{:.0f} ({:.0f})", median(found[i]), of.study[i]));
+        fmt::print("\n");
+        std::fflush(stdout);
+    }
+    return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const auto number = [&](std::size_t i) { return std::stoull(words.at(i)); };
+    if (!words.empty() && words[0] == "--scatter")
+        return scatter(number(1), words.size() > 2 ? words[2] : "");
+    if (!words.empty() && words[0] == "--seeds")
+        return by_seeds({number(1), number(2)}, number(3), number(4), words.size() > 5 ? words[5] : "");
+    const bool quick = !words.empty() && words[0] == "--quick";
     const std::uint64_t seeds = quick ? 1 : 5;
     Audited stops, looks;
     fmt::print("Episodes until all weightings are certified, median of {} seeds (the study's in brackets)\n",
@@ -153,7 +245,7 @@ int main(int argc, char** argv) {
         parts.resize(quick ? 2 : of.study.size());
         std::vector<std::vector<double>> found(parts.size());
         for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-            const std::vector<double> episodes = episodes_to(of, seed, parts, stops);
+            const std::vector<double> episodes = episodes_to(of, seed, parts, &stops);
             for (std::size_t i = 0; i < episodes.size(); ++i) found[i].push_back(episodes[i]);
         }
         fmt::print("{:<30}", of.name);

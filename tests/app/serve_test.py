@@ -2,16 +2,14 @@
 """`alidade serve` as a stranger, an attacker and a crowd see it.
 
     serve_test.py --tool ALIDADE [--malformed N]           what must hold; N requests that are none (1000)
-    serve_test.py --tool ALIDADE --load SECONDS [--clients 50]
-                                                           an exploring run beside so many clients, and the same work
-                                                           alone: processor time, and the server's memory
+
+What a crowd costs the run is benchmarks/serve/crowd.py.
 """
 
 import argparse
 import hashlib
 import http.client
 import json
-import os
 import random
 import signal
 import socket
@@ -224,83 +222,15 @@ def test(tool, malformed):
     print("serve: all held")
 
 
-def long_run(tool, folder, episodes):
-    """A run that plans again and again, in one thread."""
-    run = subprocess.Popen([tool, "explore", "builtin:garnet?states=60&actions=4&features=5&horizon=8&successors=8&seed=3", "--episodes",
-                            str(episodes), "--replan", "growth=0.0005", "--seed", "1", "-o", str(folder), "--threads", "1", "--quiet"],
-                           stdout=subprocess.DEVNULL)
-    while not (folder / "run.sqlite").exists():
-        time.sleep(0.01)
-    return run
-
-
-def processor_seconds(process):
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return sum(int(field) for field in fields[11:13]) / os.sysconf("SC_CLK_TCK")
-
-
-def seconds_of(run):
-    """Processor time of a run until it ends."""
-    used = 0.0
-    while run.poll() is None:
-        try:
-            used = processor_seconds(run)
-        except (FileNotFoundError, IndexError):
-            break
-        time.sleep(0.05)
-    run.wait()
-    return used
-
-
-def client(server, over, seen):
-    """A browser that follows the page as the page's script does."""
-    connection, lines = server.listen()
-    while not over.is_set():
-        line = lines.readline()
-        if line.startswith(b"data:"):
-            status, _, body = server.get(server.root + "page")
-            seen.append((status, len(body)))
-    connection.close()
-
-
-def load(tool, seconds, clients):
-    """The same work with a crowd and alone, by processor time: other work on the machine takes turns, and is not counted."""
-    with tempfile.TemporaryDirectory(prefix="alidade-load-") as place:
-        folder = Path(place) / "run"
-        run = long_run(tool, folder, 10**15)
-        server, over, seen, memory = Server(tool, folder), threading.Event(), [], []
-        for _ in range(clients):
-            threading.Thread(target=client, args=(server, over, seen), daemon=True).start()
-        began = time.time()
-        while time.time() - began < seconds:
-            time.sleep(min(5, seconds / 4))
-            memory.append(server.memory())
-        run.send_signal(signal.SIGINT)
-        crowded = seconds_of(run)
-        data = json.loads(subprocess.run([tool, "report", str(folder), "--json"], capture_output=True, check=True).stdout)["runs"][0]
-        print(f"with {clients} clients: {data['episodes']} episodes in {crowded:.1f} s of processor time; {len(seen)} pages sent, "
-              f"{sum(status != 200 for status, _ in seen)} failed; server {processor_seconds(server.process):.1f} s, memory "
-              f"{memory[len(memory) // 4]} kB after a quarter, {memory[-1]} kB at the end", flush=True)
-        over.set()
-        server.process.kill()
-        alone = seconds_of(long_run(tool, Path(place) / "alone", data["episodes"]))
-        print(f"alone: {alone:.1f} s, so with the crowd {100 * (crowded / alone - 1):+.1f} %")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--malformed", type=int, default=1000)
-    parser.add_argument("--load", type=float)
-    parser.add_argument("--clients", type=int, default=50)
     given = parser.parse_args()
     tool = str(Path(given.tool).resolve())
     if "without a library for HTTP" in subprocess.run([tool, "serve", "."], capture_output=True, text=True).stderr:
         sys.exit("this build cannot serve")
-    if given.load:
-        load(tool, given.load, given.clients)
-    else:
-        test(tool, given.malformed)
+    test(tool, given.malformed)
 
 
 if __name__ == "__main__":

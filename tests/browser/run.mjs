@@ -92,6 +92,30 @@ const tests = {
         if (given.screens) await page.pdf({format: 'A4', path: join(given.screens, 'print.pdf')});
         await close(page);
     },
+    async 'paper has every table, with scripts and without'() {
+        for (const javaScriptEnabled of [true, false]) {
+            const page = await open(browser, file(shop.path('demo.html')), {javaScriptEnabled});
+            // The last cell of each folded table; those that are not folded are seen anyway.
+            const cells = page.locator('main details table tbody tr:last-child > :last-child');
+            const seen = () => cells.evaluateAll((all) => all.filter((cell) => cell.checkVisibility() && cell.getBoundingClientRect().height > 5).length);
+            const all = await cells.count(), before = await seen();
+            assert.ok(all >= 12 && before < all, `${before} of ${all}`);
+            await page.emulateMedia({media: 'print'});
+            assert.equal(await seen(), all);
+            // None of them is cut, nor to be scrolled.
+            const cut = await page.locator('main .scroll').evaluateAll((boxes) => boxes.filter((box) => box.scrollHeight > box.clientHeight + 1).length);
+            assert.equal(cut, 0);
+            await page.emulateMedia({media: 'screen'});
+            assert.equal(await seen(), before);
+            if (javaScriptEnabled) {
+                await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+                assert.equal(await seen(), all);
+                await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+                assert.equal(await seen(), before);
+            }
+            await close(page);
+        }
+    },
     async 'as narrow as a telephone, as wide as a desk'() {
         const page = await open(browser, file(shop.path('demo.html')));
         for (const width of [320, 1920]) {

@@ -145,6 +145,47 @@ TEST(Exploration, EqualsAnUninterruptedOneWhenResumed) {
 }
 
 // Each extension may cut a batch short and so add a policy; written down and read back in between.
+// What is kept of a policy is the largest of the parts of the loss at that moment whose action it takes; of
+// those that the certificate names, where it takes none, the largest.
+TEST(Exploration, KeepsWhatEachPolicyAfterACertificateWasFor) {
+    for (const char* const name : {"likelihood", "hoeffding"}) {
+        Trial run({}, garnet, name);
+        const ExploreOptions options{.episodes = 5000};
+        std::size_t known = 0, aimed = 0, otherwise = 0;
+        while (const std::optional<Deployment> next = run.exploration.ask(options)) {
+            if (run.exploration.trace().size() > known) {
+                known = run.exploration.trace().size();
+                const Knowledge& now = run.exploration.best();
+                const std::optional<ExperimentAim>& aim = run.exploration.trace().back().aim;
+                ASSERT_TRUE(aim);
+                // An earlier certificate that was better is what is handed over.
+                if (now.episodes == run.exploration.explorer().episodes()) {
+                    const auto& parts = now.certificate.contributions;
+                    auto served = std::ranges::find_if(parts, [&](const Contribution& part) {
+                        return next->policy->action(part.step, part.state) == part.action;
+                    });
+                    (served == parts.end() ? otherwise : aimed) += 1;
+                    if (served == parts.end()) served = parts.begin();
+                    EXPECT_EQ(*aim,
+                              (ExperimentAim{served->step, served->state, served->action, served->amount}));
+                }
+            }
+            Counts batch(run.problem.shared_successors(), run.problem.shape().horizon);
+            run.system.deploy(*next->policy, run.exploration.explorer().episodes(), next->episodes, batch);
+            run.exploration.tell(batch);
+        }
+        EXPECT_GE(aimed, 5u) << name;
+        EXPECT_GE(aimed, otherwise) << name;
+        // It is remembered; of a memory of before, in which it was not, the rest is read.
+        Snapshot memory = run.exploration.memory();
+        EXPECT_EQ(trace_of(memory), run.exploration.trace());
+        memory.integers.erase("trace.aim");
+        memory.numbers.erase("trace.aim_share");
+        for (const TracePoint& point : trace_of(memory)) EXPECT_FALSE(point.aim);
+        EXPECT_EQ(trace_of(memory).size(), known);
+    }
+}
+
 TEST(Exploration, KeepsWithinItsBoundOnPoliciesHoweverOftenItIsExtended) {
     Stream random(3, Purpose::instance, 0, 0);
     for (const char* name : {"hoeffding", "likelihood", "bernstein", "uniform"})

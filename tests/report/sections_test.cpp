@@ -126,6 +126,35 @@ TEST_F(ReportSections, EveryTransitionIsInTheVisits) {
     EXPECT_NEAR(drawn, amounts, 1e-12);
 }
 
+TEST_F(ReportSections, PoliciesAreShownWithWhatTheyWereFor) {
+    const Run run = explored(garnet, 3000);
+    RunFacts facts = facts_of(run, {});
+    const auto table = [&] {
+        for (const Block& block : experiments_section(facts).blocks)
+            if (const auto* titled = std::get_if<TitledTable>(&block)) return titled->table;
+        throw std::runtime_error("there is no table");
+    };
+    const DataTable shown = table();
+    ASSERT_GE(shown.rows.size(), 10U);
+    std::size_t row = 0;
+    for (const TracePoint& point : facts.trace)
+        if (row < shown.rows.size() && shown.rows[row][0] == with_commas(point.episodes)) {
+            ASSERT_TRUE(point.aim);
+            EXPECT_EQ(shown.rows[row][3],
+                      facts.names.place(point.aim->step, point.aim->state, point.aim->action));
+            EXPECT_LE(point.aim->share, point.bound);
+            ++row;
+        }
+    EXPECT_EQ(row, shown.rows.size());
+    // A run of before has kept nothing of it, and a place that is none is not shown.
+    facts.trace[0].aim.reset();
+    facts.trace[1].aim->state = facts.shape().states;
+    const DataTable without = table();
+    EXPECT_EQ(without.rows[0][3], "-");
+    EXPECT_EQ(without.rows[1][3], "-");
+    EXPECT_NE(without.note.find("not kept"), std::string::npos);
+}
+
 TEST_F(ReportSections, PredictedSharesAreThoseOfTheLearnedModel) {
     const Run run = explored(garnet, 2000);
     const RunFacts facts = facts_of(run, {});

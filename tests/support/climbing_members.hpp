@@ -95,16 +95,19 @@ public:
     }
 
     Matrix operator()(Matrix weights, const Matrix& directions) const {
-        for (Index k = 0; k < directions.rows(); ++k) {
-            const Vector direction = directions.row(k).transpose();
-            const Vector found = supports_[static_cast<std::size_t>(k)]
-                                     .bracket({direction.data(), static_cast<std::size_t>(direction.size())})
-                                     .witness;
-            if (found.size() == 0) continue;
-            weights.row(k) = found.cwiseMax(0.0).transpose();
-            weights.row(k) /= weights.row(k).sum();
-        }
+        for (Index k = 0; k < directions.rows(); ++k) move(weights, k, directions);
         return weights;
+    }
+
+    /// The same of one set alone.
+    void move(Matrix& weights, Index k, const Matrix& directions) const {
+        const Vector direction = directions.row(k).transpose();
+        const Vector found = supports_[static_cast<std::size_t>(k)]
+                                 .bracket({direction.data(), static_cast<std::size_t>(direction.size())})
+                                 .witness;
+        if (found.size() == 0) return;
+        weights.row(k) = found.cwiseMax(0.0).transpose();
+        weights.row(k) /= weights.row(k).sum();
     }
 
 private:
@@ -129,6 +132,32 @@ Matrix climb(const LearnedMixture& learned, const Farthest& farthest, Matrix wei
             higher = true;
         }
         if (!higher) break;
+    }
+    return weights;
+}
+
+/// The same, one set at a time, to the member of it that is farthest in its direction: where `height` is a
+/// largest of functions that are linear in each set's weights, `ascent` the slope of the one that is largest
+/// at the moment, no step leads down, and the end is a member that no set alone can better.
+template <class Height, class Ascent>
+Matrix climb_by_sets(const LearnedMixture& learned, const Farthest& farthest, Matrix weights,
+                     const Height& height, const Ascent& ascent) {
+    // Witnesses may be outside by a rounding; this much towards the model brings them in.
+    constexpr double inward = 1e-7;
+    const Matrix& centre = learned.model().weights();
+    double highest = height(weights);
+    for (int round = 0; round < 20; ++round) {
+        const double before = highest;
+        for (Index k = 0; k < static_cast<Index>(learned.sets().size()); ++k) {
+            Matrix trial = weights;
+            farthest.move(trial, k, ascent(weights));
+            trial.row(k) = (1 - inward) * trial.row(k) + inward * centre.row(k);
+            const double reached = height(trial);
+            if (reached <= highest || !inside(learned, trial)) continue;
+            highest = reached;
+            weights = trial;
+        }
+        if (highest <= before * (1 + 1e-9) + 1e-14) break;
     }
     return weights;
 }

@@ -267,5 +267,15 @@ window.addEventListener('resize', () => {
         drawn.forEach((figure) => figure.redraw());
     }, 200);
 });
+// On paper everything is open. The style sheet does it where the browser knows how; this is for the others.
+let folded: HTMLDetailsElement[] = [];
+window.addEventListener('beforeprint', () => {
+    folded = [...document.querySelectorAll<HTMLDetailsElement>('details:not([open])')];
+    for (const each of folded) each.open = true;
+});
+window.addEventListener('afterprint', () => {
+    for (const each of folded) each.open = false;
+    folded = [];
+});
 document.addEventListener('scroll', () => (tooltip.hidden = true), {passive: true});
 if ('live' in document.body.dataset) listen();

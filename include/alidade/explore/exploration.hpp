@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "alidade/environment/deployment.hpp"
+#include "alidade/explore/experiment_aim.hpp"
 #include "alidade/explore/explorer.hpp"
 #include "alidade/explore/run_contradiction.hpp"
 #include "alidade/model/task.hpp"
@@ -23,6 +24,7 @@ struct TracePoint {
     std::int64_t episodes = 0;
     double bound = 0;  ///< the least candidate, not clipped at H
     std::int64_t replans = 0;
+    std::optional<ExperimentAim> aim = {};  ///< what the policy that was tried next was for, if it is known
 
     bool operator==(const TracePoint&) const = default;
 };
@@ -136,12 +138,13 @@ private:
     double next_certificate(const std::optional<double>& target) const;
     /// How many episodes a batch may have.
     std::int64_t until_certificate(const std::optional<double>& target) const;
-    bool take_if_better(Iterate& iterate);
+    void take_if_better(Iterate& iterate, Knowledge knowledge);
     /// Does something that may find the model contradicted, and notes that; whether it did not.
     template <class Action>
     bool judged(bool despite, const Action& action);
     Deployment next(bool despite);
-    void certify(bool despite);
+    /// `next`: the policy that will be tried; nothing if none is known.
+    void certify(bool despite, const Policy* next);
     void advance(Deployer& system, const Deployment& deployment, std::int64_t episodes, bool despite);
     void note(const std::optional<RunContradiction>& found);
     void finish(bool despite);

@@ -6,23 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "alidade/explore/experiment_aim.hpp"
 #include "alidade/explore/run_contradiction.hpp"
 #include "alidade/model/policy.hpp"
 #include "alidade/types.hpp"
 
 /// Experiments that somebody else runs, and what becomes of them.
 namespace alidade {
-
-/// What an experiment is for: of what the last certificate found uncertain, the largest part that the policy
-/// can do something about.
-struct ExperimentAim {
-    Step step = 0;
-    State state = 0;
-    Action action = 0;
-    double share = 0;  ///< of the certificate, in reward
-
-    bool operator==(const ExperimentAim&) const = default;
-};
 
 /// One experiment: a policy, and how many episodes of it are wanted. Everything but the deadline is fixed
 /// before anybody runs it.

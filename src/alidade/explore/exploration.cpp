@@ -97,15 +97,13 @@ std::int64_t Exploration::until_certificate(const std::optional<double>& target)
     return left > 1 ? static_cast<std::int64_t>(left) : 1;
 }
 
-bool Exploration::take_if_better(Iterate& iterate) {
-    Knowledge knowledge = explorer_.knowledge();
+void Exploration::take_if_better(Iterate& iterate, Knowledge knowledge) {
     // Not clipped at H: while certificates are vacuous the clipped ones tie, and the best would not be seen.
     // All iterates hold on one event, so the least may be handed over [theory §3m].
     const double bound = least_candidate(knowledge.certificate);
     // Ties go to the latest [design decision 3]. The paper hands over the last [paper, Alg. 1 line 19].
-    if (iterate.made && explorer_.keeps_best() && bound > iterate.bound) return false;
+    if (iterate.made && explorer_.keeps_best() && bound > iterate.bound) return;
     iterate = {true, std::move(knowledge), explorer_.evidence(), bound};
-    return true;
 }
 
 template <class Action>
@@ -129,12 +127,17 @@ Deployment Exploration::next(bool despite) {
     return deployment;
 }
 
-void Exploration::certify(bool despite) {
+void Exploration::certify(bool despite, const Policy* next) {
     const Watch watch(timings_.certify);
+    std::optional<ExperimentAim> aim;
     // Without an earlier certificate there is nothing to hand over.
-    const bool certified = judged(despite && scheduled_.made, [&] { take_if_better(scheduled_); });
+    const bool certified = judged(despite && scheduled_.made, [&] {
+        Knowledge knowledge = explorer_.knowledge();
+        if (next != nullptr) aim = aim_of(knowledge.certificate, *next);
+        take_if_better(scheduled_, std::move(knowledge));
+    });
     certified_at_ = explorer_.episodes();
-    if (certified) trace_.push_back({certified_at_, scheduled_.bound, explorer_.replans()});
+    if (certified) trace_.push_back({certified_at_, scheduled_.bound, explorer_.replans(), aim});
 }
 
 bool Exploration::met(double bound, const ExploreOptions& options) const {
@@ -148,7 +151,8 @@ std::optional<Deployment> Exploration::ask(const ExploreOptions& options) {
             options.target.value_or(0));
     final_.reset();
     Deployment deployment = next(options.despite_contradiction);
-    if (!options.enough && certificate_due(options.target)) certify(options.despite_contradiction);
+    if (!options.enough && certificate_due(options.target))
+        certify(options.despite_contradiction, deployment.policy.get());
     const std::int64_t left = options.episodes - explorer_.episodes();
     // Certificates hold at all times at once, so that stopping at the first small one costs no
     // probability [theory §3f].
@@ -243,7 +247,7 @@ void Exploration::finish(bool despite) {
         // There is nothing to compare with.
         *final_ = {true, std::nullopt, explorer_.evidence(), std::numeric_limits<double>::infinity()};
     } else if (explorer_.episodes() != certified_at_) {
-        judged(despite, [&] { take_if_better(*final_); });
+        judged(despite, [&] { take_if_better(*final_, explorer_.knowledge()); });
     }
     // Of one that was restored nothing is known that could be handed over instead.
     judged(despite && final_->knowledge.has_value(),
@@ -252,7 +256,7 @@ void Exploration::finish(bool despite) {
 
 Exploration::Iterate& Exploration::handed_over() {
     if (final_) return *final_;
-    if (!scheduled_.made) certify(false);
+    if (!scheduled_.made) certify(false, nullptr);
     return scheduled_;
 }
 
@@ -276,6 +280,11 @@ Snapshot Exploration::memory() {
         record.integers["trace.episodes"].push_back(point.episodes);
         record.integers["trace.replans"].push_back(point.replans);
         record.numbers["trace.bound"].push_back(point.bound);
+        // Beside the rest, so that runs of before, which have none, are read as they are; -1: none.
+        const ExperimentAim aim = point.aim.value_or(ExperimentAim{-1, -1, -1, 0});
+        for (const Index part : {aim.step, aim.state, aim.action})
+            record.integers["trace.aim"].push_back(part);
+        record.numbers["trace.aim_share"].push_back(aim.share);
     }
     return record;
 }
@@ -304,9 +313,15 @@ std::vector<TracePoint> trace_of(const Snapshot& memory) {
     std::vector<TracePoint> trace;
     if (!memory.numbers.contains("best_bound")) return trace;
     const auto& episodes = memory.integers.at("trace.episodes");
-    for (std::size_t i = 0; i < episodes.size(); ++i)
+    const auto aims = memory.integers.find("trace.aim");
+    for (std::size_t i = 0; i < episodes.size(); ++i) {
         trace.push_back(
             {episodes[i], memory.numbers.at("trace.bound").at(i), memory.integers.at("trace.replans").at(i)});
+        if (aims == memory.integers.end() || aims->second.at(3 * i) < 0) continue;
+        trace.back().aim =
+            ExperimentAim{aims->second[3 * i], aims->second.at(3 * i + 1), aims->second.at(3 * i + 2),
+                          memory.numbers.at("trace.aim_share").at(i)};
+    }
     return trace;
 }
 

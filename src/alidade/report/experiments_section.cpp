@@ -74,16 +74,41 @@ Figure parts_figure(const RunFacts& facts) {
     return figure;
 }
 
-/// How the policies came, a factor of four apart: more would be the whole trace.
+/// Where an aim is, if the run says so and the problem has such a place.
+std::optional<std::string> place_of(const RunFacts& facts, const std::optional<ExperimentAim>& aim) {
+    const Shape& shape = facts.shape();
+    if (!aim || aim->step < 0 || aim->step >= shape.horizon || aim->state < 0 || aim->state >= shape.states ||
+        aim->action < 0 || aim->action >= shape.actions)
+        return std::nullopt;
+    return facts.names.place(aim->step, aim->state, aim->action);
+}
+
+/// How the policies came and what they were for, a factor of two apart: more would be the whole trace.
 TitledTable policies_table(const RunFacts& facts) {
-    TitledTable titled{"Policies that were tried",
-                       {{{"after episodes", true}, {"policies so far", true}}, {}, {}}};
-    std::int64_t next = 1;
+    TitledTable titled{"Policies that were tried, and what for",
+                       {{{"after episodes", true},
+                         {"policies so far", true},
+                         {"certified loss then", true},
+                         {"what the next policy was for"},
+                         {"part of that loss", true}},
+                        {},
+                        {}}};
+    std::int64_t next = 0;
+    bool unknown = false;
     for (const TracePoint& point : facts.trace) {
         if (point.episodes < next && &point != &facts.trace.back()) continue;
-        titled.table.rows.push_back({with_commas(point.episodes), with_commas(point.replans)});
-        next = std::max<std::int64_t>(1, point.episodes) * 4;
+        const std::optional<std::string> place = place_of(facts, point.aim);
+        unknown = unknown || !place;
+        titled.table.rows.push_back({with_commas(point.episodes), with_commas(point.replans),
+                                     rounded(std::min(point.bound, facts.horizon())), place.value_or("-"),
+                                     place ? rounded(point.aim->share) : "-"});
+        next = 2 * point.episodes;
     }
+    titled.table.note =
+        "Of what made up the certified loss at that moment, the largest part whose action the policy takes "
+        "that was tried next; where it takes none of the ten largest, the largest. A policy serves more "
+        "places than this one.";
+    if (unknown) titled.table.note += " Where there is a dash the run has not kept it.";
     return titled;
 }
 

@@ -88,9 +88,15 @@ std::string facts_json(const RunFacts& facts) {
                                  {"level", facts.fit->level},
                                  {"contradicted", facts.fit->contradicted}};
     object["trace"] = ordered_json::array();
-    for (const TracePoint& point : facts.trace)
+    for (const TracePoint& point : facts.trace) {
         object["trace"].push_back(
             {{"episodes", point.episodes}, {"certificate", point.bound}, {"replans", point.replans}});
+        if (point.aim)
+            object["trace"].back()["aim"] = {{"step", point.aim->step},
+                                             {"state", point.aim->state},
+                                             {"action", point.aim->action},
+                                             {"part", point.aim->share}};
+    }
     object["sensitivity"] = ordered_json::array();
     for (const SensitivityPoint& point : facts.sensitivity)
         object["sensitivity"].push_back(

@@ -13,20 +13,6 @@ namespace {
 /// Somebody else took the turn meanwhile.
 struct TurnTaken {};
 
-/// The largest part of the certificate that the policy can do something about; without such, the largest.
-std::optional<ExperimentAim> aim_of(const RewardFreeCertificate& certificate, const Policy& policy) {
-    const auto& parts = certificate.contributions;
-    if (parts.empty()) return std::nullopt;
-    auto chosen = parts.begin();
-    if (policy.is_deterministic()) {
-        const auto served = std::ranges::find_if(parts, [&](const Contribution& part) {
-            return policy.action(part.step, part.state) == part.action;
-        });
-        if (served != parts.end()) chosen = served;
-    }
-    return ExperimentAim{chosen->step, chosen->state, chosen->action, chosen->amount};
-}
-
 std::vector<ledger::UntakenPart> parts_of_deployment(const std::vector<ledger::UntakenPart>& parts,
                                                      std::int64_t deployment) {
     std::vector<ledger::UntakenPart> own;

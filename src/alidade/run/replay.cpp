@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "../explore/likelihood_source.hpp"
 #include "alidade/error.hpp"
 #include "experiment_desk.hpp"
@@ -17,6 +19,12 @@ void compare_arrays(const std::map<std::string, T>& stored, const std::map<std::
             differences.push_back("memory " + name);
     for (const auto& [name, values] : computed)
         if (!stored.contains(name)) differences.push_back("memory " + name);
+}
+
+/// Whether a memory says of all its certificates what the experiments after them were for.
+bool knows_aims(const Snapshot& memory) {
+    const auto aims = memory.integers.find("trace.aim");
+    return aims != memory.integers.end() && std::ranges::find(aims->second, -1) == aims->second.end();
 }
 
 /// What a run knew before it had a ledger.
@@ -89,10 +97,16 @@ public:
                 differences.emplace_back("evidence");
             return found_;
         }
-        const Snapshot memory = exploration_.memory();
-        compare_arrays(stored->memory.numbers, memory.numbers, differences);
-        compare_arrays(stored->memory.integers, memory.integers, differences);
-        compare_arrays(stored->memory.bytes, memory.bytes, differences);
+        Snapshot memory = exploration_.memory(), known = stored->memory;
+        // What experiments were for was not always written down, and nothing rests on it.
+        if (!knows_aims(known))
+            for (Snapshot* each : {&memory, &known}) {
+                each->integers.erase("trace.aim");
+                each->numbers.erase("trace.aim_share");
+            }
+        compare_arrays(known.numbers, memory.numbers, differences);
+        compare_arrays(known.integers, memory.integers, differences);
+        compare_arrays(known.bytes, memory.bytes, differences);
         return found_;
     }
 
