@@ -3,6 +3,8 @@
 from ._core import (
     AtlasAudit,
     AuditResult,
+    MemberAttack,
+    attack_members,
     audit,
     audit_atlas,
     true_loss,
@@ -11,6 +13,8 @@ from ._core import (
 __all__ = [
     "AtlasAudit",
     "AuditResult",
+    "MemberAttack",
+    "attack_members",
     "audit",
     "audit_atlas",
     "true_loss",

@@ -1,8 +1,10 @@
 #include "alidade/audit/audit.hpp"
+#include "alidade/audit/member_attack.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "calling_thread.hpp"
 #include "decisions.hpp"
@@ -29,9 +31,40 @@ AuditResult audited(const Knowledge& knowledge, nb::handle truth, Index rewards,
     return patiently([=] { return audit(knowledge, *model, options); });
 }
 
+void bind_member_attack(nb::module_& m) {
+    nb::class_<MemberAttack>(
+        m, "MemberAttack",
+        "The largest loss that a search found over members of the confidence sets and all "
+        "rewards: from below what the reward-free certificate bounds from above.")
+        .def_ro("loss", &MemberAttack::loss)
+        .def_ro("reward", &MemberAttack::reward, "The adversary's.")
+        .def_prop_ro(
+            "weights", [](const MemberAttack& found) { return own_rows(found.weights); },
+            nb::sig("def weights(self) -> numpy.typing.NDArray[numpy.float64]"),
+            "The adversary's member: a row a set.")
+        .def_ro("tried", &MemberAttack::tried, "Members and rewards.")
+        .def_ro("bound", &MemberAttack::bound, "The reward-free certificate.")
+        .def_prop_ro("slack", &MemberAttack::slack, "How many times what was found is certified.")
+        .def("__repr__", [](const MemberAttack& found) {
+            return fmt::format("<a member loses {:.4g}, certificate {:.4g}>", found.loss, found.bound);
+        });
+    m.def(
+        "attack_members",
+        [](const Knowledge& knowledge, Index starts, Index steps, std::uint64_t seed, int threads) {
+            const MemberAttackOptions options{starts, steps, seed, threads_of(threads)};
+            return patiently([=] { return attack_members(knowledge, options); });
+        },
+        "knowledge"_a, nb::kw_only(), "starts"_a = 8, "steps"_a = 400, "seed"_a = 0, "threads"_a = 0,
+        nb::sig(
+            "def attack_members(knowledge: Knowledge, *, starts: int = 8, steps: int = 400, seed: int = 0, "
+            "threads: int = 0) -> MemberAttack"),
+        "Searches members of the confidence sets, and rewards, for the largest loss of the exact plan.");
+}
+
 }  // namespace
 
 void bind_audit(nb::module_& m) {
+    bind_member_attack(m);
     nb::class_<AuditResult>(m, "AuditResult", "What an audit with the truth found.")
         .def_ro("rewards", &AuditResult::rewards, "Tried, the steps of the search included.")
         .def_ro("max_gap", &AuditResult::max_gap, "Largest true loss found.")

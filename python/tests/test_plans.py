@@ -151,3 +151,16 @@ def test_many_questions_are_one_by_one(knowledge, warehouse):
 def test_audit(knowledge, warehouse):
     found = alidade.audit.audit(knowledge, warehouse, rewards=30, climb_steps=50)
     assert found.violations == 0 and found.max_gap <= knowledge.certificate.bound
+
+
+def test_members_that_lose_most(knowledge):
+    found = alidade.audit.attack_members(knowledge, starts=4, steps=60, seed=1)
+    assert 0 < found.loss <= found.bound == knowledge.certificate.bound <= knowledge.certificate.any_plan
+    assert found.slack == pytest.approx(found.bound / found.loss)
+    model = knowledge.learned.model
+    horizon, states, actions = model.shape.horizon, model.shape.states, model.shape.actions
+    assert found.weights.shape == (horizon - 1, model.features.features)
+    for h, row in enumerate(found.weights):
+        assert knowledge.learned.sets[h].contains(row)
+    assert np.asarray(found.reward.values).shape == (horizon, states, actions)
+    assert "two-chain" in knowledge.certificate.forms
