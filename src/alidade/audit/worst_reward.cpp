@@ -14,13 +14,13 @@ namespace {
 /// What following the plan is paid for.
 constexpr double share_of_plan = 1e-6;
 
-struct ClpCloser {
+struct RewardProgramCloser {
     void operator()(Clp_Simplex* program) const { Clp_deleteModel(program); }
 };
-using Program = std::unique_ptr<Clp_Simplex, ClpCloser>;
+using RewardProgram = std::unique_ptr<Clp_Simplex, RewardProgramCloser>;
 
 /// How often a deterministic policy is in every state of every step.
-std::vector<double> visits(const TransitionModel& truth, const Policy& policy) {
+std::vector<double> visits_of(const TransitionModel& truth, const Policy& policy) {
     const Shape& shape = truth.shape();
     std::vector<double> mass(at(shape.horizon * shape.states), 0.0);
     for (const auto& [state, probability] : truth.start().atoms()) mass[at(state)] += probability;
@@ -39,7 +39,7 @@ std::vector<double> visits(const TransitionModel& truth, const Policy& policy) {
 
 /// A column for each reward, then one for each value in the model; a row for each (h, s, a): R + P~ V' - V,
 /// which is at most 0, and 0 of the plan's action.
-struct Columns {
+struct RewardColumns {
     std::vector<CoinBigIndex> starts{0};
     std::vector<int> rows;
     std::vector<double> numbers;
@@ -51,9 +51,9 @@ struct Columns {
     }
 };
 
-Columns columns_of(const TransitionModel& model) {
+RewardColumns reward_columns(const TransitionModel& model) {
     const Shape& shape = model.shape();
-    Columns columns;
+    RewardColumns columns;
     for (Index row = 0; row < shape.horizon * shape.pairs(); ++row) {
         columns.add(row, 1);
         columns.end_column();
@@ -82,7 +82,7 @@ std::optional<std::vector<double>> worst_reward(const TransitionModel& model, co
                                                 const Policy& best, const Policy& plan) {
     const Shape& shape = model.shape();
     const Index rewards = shape.horizon * shape.pairs(), values = shape.horizon * shape.states;
-    const std::vector<double> best_visits = visits(truth, best), plan_visits = visits(truth, plan);
+    const std::vector<double> best_visits = visits_of(truth, best), plan_visits = visits_of(truth, plan);
     std::vector<double> most(at(rewards + values), 1.0), gain(most.size(), 0.0), least(at(rewards), -1e30),
         zero(at(rewards), 0.0);
     for (Step h = 0; h < shape.horizon; ++h)
@@ -94,8 +94,8 @@ std::optional<std::vector<double>> worst_reward(const TransitionModel& model, co
             least[at(first + shape.pair(s, plan.action(h, s)))] = 0;
             most[at(rewards) + place] = static_cast<double>(shape.horizon - h);
         }
-    const Columns columns = columns_of(model);
-    const Program program(Clp_newModel());
+    const RewardColumns columns = reward_columns(model);
+    const RewardProgram program(Clp_newModel());
     if (program == nullptr) return std::nullopt;
     Clp_setLogLevel(program.get(), 0);
     // As a minimisation; a null lower bound of a column is 0.

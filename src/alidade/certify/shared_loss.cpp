@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <queue>
+#include <numeric>
 #include <utility>
 
 #include "occupancy_bounds.hpp"
@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t most_states = 32;    // searched; the others count with their bounds
 constexpr std::size_t most_choices = 300;  // examined
-constexpr int most_sharpened = 8;          // looked at by the sets themselves
+constexpr int most_sharpened = 3;          // looked at by the sets themselves
+constexpr double worth_sharpening = 0.1;   // the share of a set in a bound
 constexpr double sum_slack = 1 + 1e-12;    // for rounding of sums of positive terms
 
 void add(LinearBound& sum, double weight, const LinearBound& term) {
@@ -112,29 +113,34 @@ void SharedLoss::settle(Choice& choice, const Rest& rest) const {
     choice.bound = std::min({choice.bound, choice.bounds + rest.most, together});
 }
 
-/// The same by the convex sets whose ellipsoids they are.
+/// The same by the convex sets whose ellipsoids they are, where these make up some part of it.
 void SharedLoss::sharpen(Choice& choice, const Rest& rest) const {
     choice.sharp = true;
     LinearBound all = choice.linear;
     detail::add(all, 1, rest.chord);
-    double together = all.constant;
     const auto d = static_cast<std::size_t>(learned_.model().features().features());
+    const auto part_of = [&](std::size_t k) {
+        return std::span<const double>(all.direction).subspan(k * d, d);
+    };
+    std::vector<double> reaches;
     for (std::size_t k = 0; k < learned_.sets().size(); ++k)
-        together += sharp_reach(learned_.sets()[k], std::span(all.direction).subspan(k * d, d));
-    choice.bound = std::min(choice.bound, together);
+        reaches.push_back(range_about_weights(learned_.sets()[k], part_of(k)).upper);
+    const double some = worth_sharpening * std::accumulate(reaches.begin(), reaches.end(), 0.0);
+    for (std::size_t k = 0; k < reaches.size(); ++k)
+        if (reaches[k] > some) reaches[k] = std::min(reaches[k], sharp_reach(learned_.sets()[k], part_of(k)));
+    choice.bound = std::min(choice.bound, std::accumulate(reaches.begin(), reaches.end(), all.constant));
 }
 
-double SharedLoss::search(const Path& path) const {
+SharedLoss::Search SharedLoss::search(const Path& path) const {
     std::vector<WeighedState> states = path.states;
     std::ranges::sort(states, before);
-    std::vector<Rest> rests(states.size() + 1, path.rest);
+    Search found{{}, std::vector<Rest>(states.size() + 1, path.rest)};
+    auto& [open, rests] = found;
     for (std::size_t i = states.size(); i-- > 0;) {
         rests[i] = rests[i + 1];
         rests[i].most += states[i].most();
         detail::add(rests[i].chord, states[i].reach, states[i].state->chord);
     }
-    const auto less = [](const Choice& one, const Choice& other) { return one.bound < other.bound; };
-    std::priority_queue<Choice, std::vector<Choice>, decltype(less)> open(less);
     Choice root{.bound = path.bound, .bounds = path.first.bound, .linear = path.first.linear};
     settle(root, rests[0]);
     open.push(std::move(root));
@@ -154,20 +160,26 @@ double SharedLoss::search(const Path& path) const {
         settle(best, rests[best.decided]);
         open.push(std::move(best));
     }
-    for (int k = 0; k < most_sharpened && !open.top().sharp; ++k) {
-        Choice best = open.top();
-        open.pop();
-        sharpen(best, rests[best.decided]);
-        open.push(std::move(best));
-    }
-    return open.top().bound;
+    return found;
 }
 
 double SharedLoss::bound() const {
     if (!applies_) return std::numeric_limits<double>::infinity();
-    double most = 0;
+    std::vector<Search> searches;
     for (const Path& path : paths_)
-        if (path.possible) most = std::max(most, search(path) * sum_slack);
+        if (path.possible) searches.push_back(search(path));
+    double most = 0;
+    // The largest of all is looked at once more, until that is one that was.
+    for (int k = 0; !searches.empty(); ++k) {
+        Search& largest =
+            *std::ranges::max_element(searches, {}, [](const Search& each) { return each.open.top().bound; });
+        most = std::max(0.0, largest.open.top().bound * sum_slack);
+        if (k == most_sharpened || largest.open.top().sharp || most == 0) break;
+        Choice best = largest.open.top();
+        largest.open.pop();
+        sharpen(best, largest.rests[best.decided]);
+        largest.open.push(std::move(best));
+    }
     return most;
 }
 

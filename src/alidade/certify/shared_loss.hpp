@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <queue>
 #include <vector>
 
 #include "alidade/confidence/learned_mixture.hpp"
@@ -96,7 +97,15 @@ private:
     LinearBound chord(const UndecidedState& state) const;
     void settle(Choice& choice, const Rest& rest) const;
     void sharpen(Choice& choice, const Rest& rest) const;
-    double search(const Path& path) const;
+    /// Choices that were not followed, the largest first, and what is left from each place of the list on.
+    struct Search {
+        struct Less {
+            bool operator()(const Choice& one, const Choice& other) const { return one.bound < other.bound; }
+        };
+        std::priority_queue<Choice, std::vector<Choice>, Less> open;
+        std::vector<Rest> rests;
+    };
+    Search search(const Path& path) const;
 
     const LearnedMixture& learned_;
     bool applies_, splits_;

@@ -147,8 +147,8 @@ public:
             if (falling > 0 && !falls_) continue;
             for (const double growth : {1e-4, 0.03, 0.5}) {
                 std::vector<TotalVarianceWeights> line;
-                for (double scale = 1.0 / 16; scale <= 16; scale *= 2)
-                    line.push_back({scale * balance_, growth, falling});
+                for (int power = -4; power <= 4; ++power)
+                    line.push_back({std::ldexp(balance_, power), growth, falling});
                 attempt(line);
             }
         }

@@ -177,7 +177,7 @@ LikelihoodSet plain_set(const LikelihoodRows& rows, const LikelihoodSetOptions& 
 /// Constants of the event of `centred`: to change one is another event, for which a run must ask by another
 /// name. Shares of the Dirichlet(1/2) mixture, the uniform one, that about the hypothesis and, where there
 /// are some, the predictions; and a, the share of the dimension that the law about a hypothesis keeps.
-constexpr std::array shares{0.05, 0.4, 0.55};
+constexpr std::array mixture_shares{0.05, 0.4, 0.55};
 constexpr std::array shares_with_predictions{0.05, 0.3, 0.45, 0.2};
 constexpr double law_exponent = 0.4;
 
@@ -226,7 +226,7 @@ public:
     double allowance(double centred) const {
         const std::array regrets{kt_, uniform_, centred, predicted_};
         const double regret = watched_ ? combined_regret(shares_with_predictions, regrets)
-                                       : combined_regret(shares, std::span(regrets).first(3));
+                                       : combined_regret(mixture_shares, std::span(regrets).first(3));
         return likelihood_allowance(regret + 1e-9 * (1 + kt_), 1, sets_, delta_);
     }
 

@@ -17,12 +17,19 @@ constexpr Index most_rows = 2000;
 /// What one multiplier gives.
 class Lagrangian {
 public:
-    Lagrangian(const LikelihoodRows& rows, const Vector& centre, double allowance, const Vector& direction)
-        : rows_(rows), centre_(centre), allowance_(allowance), direction_(direction), point_(centre) {}
+    /// A larger barrier is quicker, and its bound is valid: d barriers times tau are left.
+    Lagrangian(const LikelihoodRows& rows, const Vector& centre, double allowance, const Vector& direction,
+               double barrier)
+        : rows_(rows),
+          centre_(centre),
+          allowance_(allowance),
+          direction_(direction),
+          barrier_(barrier),
+          point_(centre) {}
 
     /// Maximises direction . theta + tau L(theta) from where the last call ended: a bound from above.
     double solve(double tau) {
-        const LikelihoodOptions options{.barrier = 1e-7, .steps = 100, .linear = direction_ / tau};
+        const LikelihoodOptions options{.barrier = barrier_, .steps = 100, .linear = direction_ / tau};
         const LikelihoodFit fit = maximise_likelihood(rows_, options, point_);
         point_ = fit.weights;
         excess_ = allowance_ - log_likelihood_ratio(rows_, centre_, point_);
@@ -44,6 +51,7 @@ private:
     const Vector& centre_;
     double allowance_;
     const Vector& direction_;
+    double barrier_;
     Vector point_;
     double excess_ = 0;
 };
@@ -76,7 +84,7 @@ public:
 
     double upper(std::span<const double> direction, double guess) const override {
         double least = guess;
-        search(direction, guess, 3,
+        search(direction, guess, 2,
                [&](double bound, const Vector&, const Vector&) { least = std::min(least, bound); });
         return least;
     }
@@ -109,7 +117,7 @@ private:
         // multiplier lies as its square's inverse below that of the centre.
         double tau = (guess - goal.dot(centre_)) / (2 * allowance_);
         if (!std::isfinite(tau) || !(tau > 1e-150)) return;
-        Lagrangian lagrangian(rows_, centre_, allowance_, goal);
+        Lagrangian lagrangian(rows_, centre_, allowance_, goal, 1e-3);
         for (int step = 0; step < most; ++step) {
             take(lagrangian.solve(tau), goal, lagrangian.point());
             const double below = (allowance_ - lagrangian.excess()) / allowance_;
@@ -146,7 +154,7 @@ SupportBracket likelihood_support(const LikelihoodRows& rows, const LikelihoodSe
     // By the simplex alone.
     bracket.upper = goal.maxCoeff();
     bracket.status = SupportStatus::converged;
-    Lagrangian lagrangian(rows, set.fit.weights, set.allowance, goal);
+    Lagrangian lagrangian(rows, set.fit.weights, set.allowance, goal, 1e-7);
     // The larger tau, the nearer the point stays to the fit; where it meets the boundary both ends meet.
     double low = -40, high = 40;
     const double scale = std::max(range, 1e-300) / (1 + set.allowance);

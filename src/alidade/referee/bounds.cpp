@@ -382,7 +382,7 @@ Real Bounds::total_variance(const Values& cap, Values* errors) const {
     for (const Real falling : {0.0L, 1.0L}) {
         if (falling > 0 && limited()) continue;
         for (const Real growth : {1e-4L, 0.03L, 0.5L})
-            for (Real scale = 1.0L / 16; scale <= 16; scale *= 2) attempt(scale * balance, growth, falling);
+            for (int power = -4; power <= 4; ++power) attempt(std::ldexp(balance, power), growth, falling);
     }
     Real factor = 4;
     for (int level = 0; level < 8; ++level) {
