@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_states = 32;    // searched; the others count with their bounds
 constexpr std::size_t most_choices = 300;  // examined
-constexpr int most_sharpened = 3;          // looked at by the sets themselves
+constexpr int most_sharpened = 1;          // by the sets themselves: each takes as long as all the rest
 constexpr double worth_sharpening = 0.1;   // the share of a set in a bound
 constexpr double sum_slack = 1 + 1e-12;    // for rounding of sums of positive terms
 
