@@ -95,7 +95,10 @@ TEST(TwoChain, HoldsOfAllRewardsAndCornersOfTinyProblems) {
         EXPECT_LE(worst, candidate(found, "optimal-span")) << "seed " << seed;
         closest = std::max(closest, worst / candidate(found, "two-chain"));
     }
-    EXPECT_GT(closest, 0.85);
+    // With a few of the problems, as under sanitizers, nobody knows how near it comes.
+    if (!support::effort_is("sanitized")) {
+        EXPECT_GT(closest, 0.85);
+    }
 }
 
 /// Climbs by changing one reward, or one step's weights, at a time; the largest loss found.
@@ -147,7 +150,9 @@ TEST(TwoChain, HoldsWhereverClimbersGo) {
         EXPECT_LE(worst, candidate(found, "optimal-span")) << "seed " << seed;
         closest = std::max(closest, worst / candidate(found, "two-chain"));
     }
-    EXPECT_GT(closest, 0.3);
+    if (!support::effort_is("sanitized")) {
+        EXPECT_GT(closest, 0.3);
+    }
 }
 
 // Plans that give up where the model does not lead are optimal there, and lose elsewhere.
