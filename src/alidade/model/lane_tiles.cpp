@@ -49,24 +49,47 @@ struct CoordinatesKernel {
 using CoordinatesByLanes =
     ByLanes<CoordinatesKernel, const Coordinates&, Index, const double*, double*, double*>;
 
-/// Numbers of eight pairs, each of which has them one after another, into lanes.
+/// Calls for what is read next, so that it comes while there is other work: eight pairs read in turns are
+/// eight places, and a machine does not foresee that they are one stream. As many places at a time as are
+/// read, since a machine forgets what is called for all at once; and not to be kept, since it is read once.
+ALIDADE_INLINE void call_for(const double* place) {
+#if ALIDADE_LANES
+    __builtin_prefetch(place, 0, 0);
+#else
+    (void)place;
+#endif
+}
+
+/// Numbers of eight pairs, each of which has them one after another, into lanes; `ahead` of them lie those of
+/// the next eight.
 struct TransposeKernel {
     template <class Number>
-    ALIDADE_INLINE static void run(const double* const* from, Index count, double* to) {
+    ALIDADE_INLINE static void run(const double* const* from, Index count, Index ahead, double* to) {
         constexpr Index width = width_of<Number>;
         Index i = 0;
-        for (; i + width <= count; i += width)
-            for (Index l = 0; l < lanes; l += width) {
-                Number row[at(width)];
-                for (Index r = 0; r < width; ++r) std::memcpy(&row[r], from[l + r] + i, sizeof row[r]);
-                transpose(row);
-                for (Index k = 0; k < width; ++k) set_number(to + l, i + k, row[k]);
-            }
+        for (; i + width <= count; i += width) some<Number>(from, i, ahead, to);
+        if (i == count) return;
+        // The last ones together with some before them, which come out once more as they are: what is stored
+        // number by number cannot be read as a vector soon after.
+        if (count >= width) return some<Number>(from, count - width, ahead, to);
         for (; i < count; ++i)
             for (Index l = 0; l < lanes; ++l) to[i * lanes + l] = from[l][i];
     }
 
 private:
+    template <class Number>
+    ALIDADE_INLINE static void some(const double* const* from, Index first, Index ahead, double* to) {
+        constexpr Index width = width_of<Number>;
+        for (Index l = 0; l < lanes; l += width) {
+            Number row[at(width)];
+            for (Index r = 0; r < width; ++r) {
+                std::memcpy(&row[r], from[l + r] + first, sizeof row[r]);
+                call_for(from[l + r] + first + ahead);
+            }
+            transpose(row);
+            for (Index k = 0; k < width; ++k) set_number(to + l, first + k, row[k]);
+        }
+    }
     ALIDADE_INLINE static void transpose(double*) {}
 #if ALIDADE_LANES
     ALIDADE_INLINE static void transpose(TwoLanes* row) {
@@ -106,18 +129,7 @@ private:
 #endif
 };
 
-/// Calls for what is read next, so that it comes while there is other work: eight pairs read in turns are
-/// eight places, and a machine does not foresee that they are one stream. Into the second cache: the first
-/// holds no more than the block that is worked on.
-void call_for(const double* from, Index count) {
-#if ALIDADE_LANES
-    constexpr Index line = 8;
-    for (Index i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
-#else
-    (void)from, (void)count;
-#endif
-}
-using TransposeByLanes = ByLanes<TransposeKernel, const double* const*, Index, double*>;
+using TransposeByLanes = ByLanes<TransposeKernel, const double* const*, Index, Index, double*>;
 
 }  // namespace
 
@@ -172,9 +184,9 @@ void LaneTiles::gather(Index block, Index successors, double* phi) const noexcep
         static const auto transpose = TransposeByLanes::of(widest_lanes());
         const double* from[lanes];
         for (Index lane = 0; lane < lanes; ++lane) from[lane] = begin + lane * successors * d;
-        transpose(from, successors * d, phi);
-        const double* const end = begin + lanes * successors * d;
-        call_for(end, std::min<Index>(2 * lanes * successors * d, values + features_.values().size() - end));
+        const Index size = lanes * successors * d;
+        const bool more = begin + 2 * size <= values + features_.values().size();
+        transpose(from, successors * d, more ? size : 0, phi);
         return;
     }
     for (Index lane = 0; lane < lanes; ++lane) {
