@@ -44,11 +44,14 @@ public:
     double quick(const PairDifferences& step, Index one, Index other);
     /// The same by signs where they are few, else by a better eigenvalue; never above `quick`.
     double refined(const PairDifferences& step, Index one, Index other);
+    /// The same by signs where that is bearable; never above `refined`.
+    double exact(const PairDifferences& step, Index one, Index other);
 
 private:
     void join(const PairDifferences& step, Index one, Index other);
     double by_corners(const PairDifferences& step) const;
     void measure(const PairDifferences& step);
+    bool few_signs(const PairDifferences& step) const noexcept;
     double by_moment(const PairDifferences& step, std::span<const double> y);
     double largest_share(std::size_t p);
     void lengths_along(const PairDifferences& step, double share);
@@ -60,7 +63,7 @@ private:
     std::vector<double> generators_, norms_, along_, axis_, sum_;
     std::vector<double> moment_, square_;  // p x p
     std::vector<std::uint8_t> witness_;
-    Width oracle_;
+    Width oracle_, search_;
 };
 
 }  // namespace alidade::detail

@@ -74,7 +74,7 @@ public:
           differences_(learned, h),
           anywhere_(leads_anywhere(learned)),
           off_(learned.mixture() != nullptr ? learned.mixture()->misspecification() : 0),
-          sharpest_(spans.pairwise() ? 2 : 1) {
+          sharpest_(spans.pairwise() ? 3 : 1) {
         for (Index pair = 0; pair < shape_.pairs(); ++pair)
             own_spans_.push_back(anywhere_ ? spans.over_all(h + 1)
                                            : spans.over(h + 1, successors_.targets(pair)));
@@ -154,8 +154,9 @@ private:
             item.level = sharpest_;
             return;
         }
-        const double width = item.level == 1 ? scratch.widths.quick(differences_, one, other)
-                                             : scratch.widths.refined(differences_, one, other);
+        const double width = item.level == 1   ? scratch.widths.quick(differences_, one, other)
+                             : item.level == 2 ? scratch.widths.refined(differences_, one, other)
+                                               : scratch.widths.exact(differences_, one, other);
         // Over successors of both: where mixtures lead.
         const auto first = successors_.targets(one), second = successors_.targets(other);
         const double span = std::max(
