@@ -196,6 +196,12 @@ double DifferenceWidths::quick(const PairDifferences& step, Index one, Index oth
     return std::min(corners, by_moment(step, norms_));
 }
 
+double DifferenceWidths::by_signs(const PairDifferences& step, Width& width) {
+    witness_.assign(places_.size(), 0);
+    const WidthProblem problem{generators_, step.dimension_, std::ssize(places_)};
+    return step.radius_ * width.bracket(problem, witness_).upper * outwards;
+}
+
 bool DifferenceWidths::few_signs(const PairDifferences& step) const noexcept {
     return std::ssize(places_) <= enumerated_successors || step.dimension_ <= 2;
 }
@@ -203,12 +209,7 @@ bool DifferenceWidths::few_signs(const PairDifferences& step) const noexcept {
 double DifferenceWidths::refined(const PairDifferences& step, Index one, Index other) {
     double known = quick(step, one, other);
     if (generators_.empty() || known == 0) return known;
-    if (few_signs(step)) {
-        witness_.assign(places_.size(), 0);
-        const WidthBracket width =
-            oracle_.bracket({generators_, step.dimension_, static_cast<Index>(places_.size())}, witness_);
-        return std::min(known, step.radius_ * width.upper * outwards);
-    }
+    if (few_signs(step)) return std::min(known, by_signs(step, oracle_));
     for (const double share : {0.2, 0.5}) {
         lengths_along(step, share);
         known = std::min(known, by_moment(step, along_));
@@ -221,10 +222,7 @@ double DifferenceWidths::exact(const PairDifferences& step, Index one, Index oth
     if (generators_.empty() || known == 0 || few_signs(step) ||
         std::ssize(places_) > most_enumerated_successors)
         return known;
-    witness_.assign(places_.size(), 0);
-    const WidthBracket width =
-        search_.bracket({generators_, step.dimension_, static_cast<Index>(places_.size())}, witness_);
-    return std::min(known, step.radius_ * width.upper * outwards);
+    return std::min(known, by_signs(step, search_));
 }
 
 }  // namespace alidade::detail

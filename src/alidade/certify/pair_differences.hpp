@@ -51,6 +51,7 @@ private:
     void join(const PairDifferences& step, Index one, Index other);
     double by_corners(const PairDifferences& step) const;
     void measure(const PairDifferences& step);
+    double by_signs(const PairDifferences& step, Width& width);
     bool few_signs(const PairDifferences& step) const noexcept;
     double by_moment(const PairDifferences& step, std::span<const double> y);
     double largest_share(std::size_t p);
