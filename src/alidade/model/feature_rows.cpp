@@ -125,15 +125,21 @@ void detail::make_block(const RowSource& source, Index first, Index last, RowBlo
     block.values.resize(used * at(d));
 }
 
-FeatureMap FeatureMap::from_rows(const RowSource& source, Threads threads) {
-    detail::check_source(source);
-    const Index pairs = source.states * source.actions, d = std::ssize(source.names),
-                most = source.most_successors;
-    const double numbers = static_cast<double>(pairs) * static_cast<double>(most) * static_cast<double>(d);
+void detail::require_room(const RowSource& source) {
+    check_source(source);
+    const Index d = std::ssize(source.names), most = source.most_successors;
+    const double numbers = static_cast<double>(source.states * source.actions) * static_cast<double>(most) *
+                           static_cast<double>(d);
     expects(numbers <= most_numbers,
             "{} base models of {} states, {} actions and up to {} successors hold {:.3g} numbers; must be "
             "{:.3g} at most",
             d, source.states, source.actions, most, numbers, most_numbers);
+}
+
+FeatureMap FeatureMap::from_rows(const RowSource& source, Threads threads) {
+    detail::require_room(source);
+    const Index pairs = source.states * source.actions, d = std::ssize(source.names),
+                most = source.most_successors;
     RowStore store{std::make_shared_for_overwrite<double[]>(at(pairs * most * d)),
                    std::vector<std::int32_t>(at(pairs * most)), std::vector<std::int32_t>(at(pairs))};
     detail::prefer_large_pages(store.values.get(), at(pairs * most * d) * sizeof(double));

@@ -17,6 +17,8 @@ struct RowBlock {
 
 /// Throws InvalidArgument unless a rule can be asked at all: sizes, names, the most successors.
 void check_source(const RowSource& source);
+/// The same, and that all its numbers may lie in memory, before any of them is made.
+void require_room(const RowSource& source);
 
 /// Makes those of pairs first .. last-1. Throws InvalidArgument naming the base model, state and action of a
 /// bad row.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../../model/row_block.hpp"
 #include "alidade/error.hpp"
 #include "alidade/problem/reward_catalogue.hpp"
 #include "alidade/random/samplers.hpp"
@@ -54,7 +55,7 @@ Problem make_garnet(const std::string& name, const FamilyArguments& arguments,
             "builtin:{}: parameter 'successors' is {}; it must be at most 2 reach + 1 = {}", name, successors,
             window);
 
-    const std::vector<bool> informative = informative_pairs(states * actions);
+    std::vector<bool> informative;
     RowSource rows{states, actions, numbered_bases(features), successors, {}};
     rows.make = [&]() -> RowSource::Row {
         auto subsets = std::make_shared<SubsetSampler>(window);
@@ -76,6 +77,9 @@ Problem make_garnet(const std::string& name, const FamilyArguments& arguments,
         };
     };
 
+    // Which pairs are informative takes a while to draw of as many as would not fit.
+    require_room(rows);
+    informative = informative_pairs(states * actions);
     ProblemDescription parts;
     parts.name = name;
     parts.features =
