@@ -17,7 +17,7 @@ __global__ void expect(Rows rows, const double* weights, const double* value, do
 
 __global__ void ascend(AscentStep step, Tile tile, const double* value, double* witness, double* scratch,
                        double* values, bool* moved) {
-    AscentKernel::run<double>(step, tile, value, witness, scratch, values, moved);
+    AscentKernel::run<double>(step, tile, value, ValuesSoon{}, witness, scratch, values, moved);
 }
 
 __global__ void ascend_coordinates(CoordinateStep step, Tile tile, const double* value, double* witness,

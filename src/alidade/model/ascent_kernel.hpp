@@ -7,6 +7,7 @@
 #include "lane_math.hpp"
 #include "lane_tiles.hpp"
 #include "lanes.hpp"
+#include "values_soon.hpp"
 
 namespace alidade::detail {
 
@@ -25,17 +26,34 @@ struct AscentStep {
     int ascents = 0;   ///< how often the witness may move before the width is taken
 };
 
+/// Columns of the features that are summed in registers.
+constexpr Index summed_together = 5;
+
+/// Values of later blocks, so many of them called for with every successor of this one.
+struct Calls {
+    ValuesSoon soon;
+    Index share = 0;
+
+    constexpr Calls(const ValuesSoon& values, Index successors, Index features) : soon(values) {
+        const Index steps = successors * (features / summed_together + features % summed_together);
+        share = steps > 0 ? (soon.left() + steps - 1) / steps : 0;
+    }
+};
+
 /// phi_V of the witness and phi_next, `count` elements from `first` on, in one reading of the features. With
-/// `next_too`: both; else the witness' alone.
+/// `next_too`: both, and values are called for; else the witness' alone.
 template <std::size_t count, bool next_too, class Number>
 ALIDADE_INLINE void sum_both(const Tile& tile, Index lane, Index d, Index first, const double* witness,
-                             const double* value, Number* of_witness, Number* of_next) {
+                             const double* value, Number* of_witness, Number* of_next, Calls& calls) {
     Number chosen[count] = {}, expected[count] = {};
     for (Index j = 0; j < tile.successors; ++j) {
         const double* const phi = tile.phi + (j * d + first) * lanes + lane;
         const Number w = number_at<Number>(witness + lane, j);
         Number v{};
-        if constexpr (next_too) v = number_at<Number>(value + lane, j);
+        if constexpr (next_too) {
+            v = number_at<Number>(value + lane, j);
+            calls.soon.call_for(calls.share);
+        }
         for (std::size_t i = 0; i < count; ++i) {
             const Number x = number_at<Number>(phi, static_cast<Index>(i));
             chosen[i] += w * x;
@@ -50,12 +68,12 @@ ALIDADE_INLINE void sum_both(const Tile& tile, Index lane, Index d, Index first,
 
 template <bool next_too, class Number>
 ALIDADE_INLINE void sum_features_of(const Tile& tile, Index lane, Index d, const double* witness,
-                                    const double* value, Number* of_witness, Number* of_next) {
+                                    const double* value, Number* of_witness, Number* of_next, Calls& calls) {
     Index first = 0;
-    for (; first + 5 <= d; first += 5)
-        sum_both<5, next_too>(tile, lane, d, first, witness, value, of_witness, of_next);
+    for (; first + summed_together <= d; first += summed_together)
+        sum_both<summed_together, next_too>(tile, lane, d, first, witness, value, of_witness, of_next, calls);
     for (; first < d; ++first)
-        sum_both<1, next_too>(tile, lane, d, first, witness, value, of_witness, of_next);
+        sum_both<1, next_too>(tile, lane, d, first, witness, value, of_witness, of_next, calls);
 }
 
 /// `count` sums over the rows of a table, total[c] = sum_i table(i, first + c) x[i], in registers.
@@ -160,13 +178,15 @@ struct AscentKernel {
     /// + E[next(s')], with `value`, [successor][lane], being next(s').
     template <class Number>
     ALIDADE_INLINE static void run(const AscentStep& step, const Tile& tile, const double* value,
-                                   double* witness, double* scratch, double* values, bool* moved) {
+                                   const ValuesSoon& soon, double* witness, double* scratch, double* values,
+                                   bool* moved) {
         const Index d = step.features;
+        Calls calls(soon, tile.successors, d);
         auto* const phi_value = reinterpret_cast<Number*>(scratch);
         Number *const phi_next = phi_value + d, *const slope = phi_next + d, *const image = slope + d;
         const Number zero{};
         for (Index l = 0; l < lanes; l += width_of<Number>) {
-            sum_features_of<true>(tile, l, d, witness, value, phi_value, phi_next);
+            sum_features_of<true>(tile, l, d, witness, value, phi_value, phi_next, calls);
             Number expected{};
             for (Index i = 0; i < d; ++i) expected += step.weights[i] * phi_next[i];
             // From the witness of the last policy: metrics change little, and a few steps are enough for it
@@ -175,7 +195,7 @@ struct AscentKernel {
             for (int ascent = 0; ascent < step.ascents; ++ascent) {
                 if (!move_witness(step, tile, l, image, slope, witness)) break;
                 *moved = true;
-                sum_features_of<false>(tile, l, d, witness, value, phi_value, phi_next);
+                sum_features_of<false>(tile, l, d, witness, value, phi_value, phi_next, calls);
                 square = square_in_metric(step, phi_value, image);
             }
             // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1

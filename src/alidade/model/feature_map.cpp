@@ -6,6 +6,7 @@
 
 #include "alidade/error.hpp"
 #include "alidade/model/shape.hpp"
+#include "large_pages.hpp"
 #include "normalise.hpp"
 
 namespace alidade {
@@ -142,7 +143,7 @@ FeatureMap FeatureMap::from_kernel_views(Index states, Index actions,
         offsets.push_back(offsets.back() + std::ssize(support));
     }
     std::vector<std::int32_t> targets(at(offsets.back()));
-    std::shared_ptr<double[]> numbers = std::make_shared_for_overwrite<double[]>(targets.size() * d);
+    std::shared_ptr<double[]> numbers = detail::numbers_in_lines(targets.size() * d);
     for (Index pair = 0; pair < pairs; ++pair) {
         unite_supports(kernels, pair, support);
         const std::size_t first = at(offsets[at(pair)]);

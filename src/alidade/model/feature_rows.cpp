@@ -140,9 +140,8 @@ FeatureMap FeatureMap::from_rows(const RowSource& source, Threads threads) {
     detail::require_room(source);
     const Index pairs = source.states * source.actions, d = std::ssize(source.names),
                 most = source.most_successors;
-    RowStore store{std::make_shared_for_overwrite<double[]>(at(pairs * most * d)),
+    RowStore store{detail::numbers_in_lines(at(pairs * most * d)),
                    std::vector<std::int32_t>(at(pairs * most)), std::vector<std::int32_t>(at(pairs))};
-    detail::prefer_large_pages(store.values.get(), at(pairs * most * d) * sizeof(double));
     // Rows lie where they would if all had the most successors, so that threads need not wait for each other.
     detail::in_chunks(pairs, std::max<Index>(4096, pairs / 64), threads, [&](Index first, Index last) {
         const RowSource::Row make_row = source.make();

@@ -15,8 +15,8 @@ namespace alidade::detail {
 
 namespace {
 
-using AscentsByLanes =
-    ByLanes<AscentKernel, const AscentStep&, const Tile&, const double*, double*, double*, double*, bool*>;
+using AscentsByLanes = ByLanes<AscentKernel, const AscentStep&, const Tile&, const double*, const ValuesSoon&,
+                               double*, double*, double*, bool*>;
 using CoordinatesAscend = ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, const double*,
                                   double*, double*, double*, bool*>;
 
@@ -83,8 +83,8 @@ void PlanningPass::run_part(const Step& step, std::span<double> values, const Ch
         const auto pass = CoordinatesAscend::of(chunk.width);
         for_each_block(
             step, values, chunk, {TileParts::psi, CoordinateKernel::scratch(p)},
-            [&](const Tile& tile, const double* value, double* witness, double* scratch, double* out,
-                bool* moved) { pass(shared, tile, value, witness, scratch, out, moved); });
+            [&](const Tile& tile, const double* value, const ValuesSoon&, double* witness, double* scratch,
+                double* out, bool* moved) { pass(shared, tile, value, witness, scratch, out, moved); });
         return;
     }
     // Coordinates of every successor would have to be made first; those of the witness' sum are enough.
@@ -93,9 +93,10 @@ void PlanningPass::run_part(const Step& step, std::span<double> values, const Ch
     const AscentStep shared{
         d, p, weights.data(), root.data(), tangent_.coordinates().equal_is_zero, step.scale, step.ascents};
     const auto pass = AscentsByLanes::of(chunk.width);
-    for_each_block(step, values, chunk, {TileParts::phi, AscentKernel::scratch(d, p)},
-                   [&](const Tile& tile, const double* value, double* witness, double* scratch, double* out,
-                       bool* moved) { pass(shared, tile, value, witness, scratch, out, moved); });
+    for_each_block(
+        step, values, chunk, {TileParts::phi, AscentKernel::scratch(d, p)},
+        [&](const Tile& tile, const double* value, const ValuesSoon& soon, double* witness, double* scratch,
+            double* out, bool* moved) { pass(shared, tile, value, soon, witness, scratch, out, moved); });
 }
 
 template <class Pass>
@@ -109,7 +110,8 @@ void PlanningPass::for_each_block(const Step& step, std::span<double> values, co
     double* const made = scratch + needs.scratch;
     const auto spread = SpreadByLanes::of(chunk.width);
     const NextValues next(step.next);
-    ValuesAhead ahead(tiles_, next, (chunk.last + lanes - 1) / lanes);
+    // What is made on the way takes long enough for values of later blocks to come meanwhile.
+    ValuesAhead ahead(tiles_, next, (chunk.last + lanes - 1) / lanes, tiles_.kept() ? 32 : 1);
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
         const double* const value = ahead.of(b);
         const Tile tile = tiles_.tile(b, made, needs.parts);
@@ -117,7 +119,7 @@ void PlanningPass::for_each_block(const Step& step, std::span<double> values, co
         spread(bits, tile.successors, witness);
         double out[lanes];
         bool moved = false;
-        pass(tile, value, witness, scratch, out, &moved);
+        pass(tile, value, ahead.soon(b), witness, scratch, out, &moved);
         if (moved) collect(witness, tile.successors, bits);
         std::copy(out, out + std::min(lanes, chunk.last - b * lanes), values.begin() + b * lanes);
     }
