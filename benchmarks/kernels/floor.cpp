@@ -179,7 +179,7 @@ struct Planning {
     explicit Planning(SharedFeatures map)
         : features(std::move(map)),
           tangent(*features, ParameterSet::of(*features).space()),
-          pass(*features, tangent, 1),
+          pass(*features, tangent, 1, detail::KeptTiles::no),
           inverse_factor(Matrix::Identity(base_models - 1, base_models - 1)),
           weights(Vector::Constant(base_models - 1, 0.01)),
           values(at(features->pairs())) {

@@ -15,9 +15,9 @@ __global__ void expect(Rows rows, const double* weights, const double* value, do
     *expected = expectation_of<double>(law, value, rows.successors);
 }
 
-__global__ void ascend(AscentStep step, Tile tile, const double* value, double* witness, double* scratch,
-                       double* values, bool* moved) {
-    AscentKernel::run<double>(step, tile, value, ValuesSoon{}, witness, scratch, values, moved);
+__global__ void ascend(AscentStep step, PairRows pairs, double* witness, double* scratch, double* values,
+                       bool* moved) {
+    AscentKernel::run<double>(step, pairs, witness, scratch, values, moved);
 }
 
 __global__ void ascend_coordinates(CoordinateStep step, Tile tile, const double* value, double* witness,

@@ -11,6 +11,7 @@
 #include "portable_passes.hpp"
 #include "support/lane_widths.hpp"
 #include "support/random_models.hpp"
+#include "support/signed_features.hpp"
 
 namespace alidade::planning_pass_test {
 namespace {
@@ -74,8 +75,9 @@ Outcome run(const Case& given, int ascents, const detail::PlanningPass::Options&
 
 TEST(PlanningPass, GivesTheSameBitsByAllVectorsByPairsAndOnThreads) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        // Rows of a large model are read by eights: up to three of them.
         const Case given = random_case(seed, 5 + static_cast<Index>(seed % 4) * 70,
-                                       2 + static_cast<Index>(seed % 7), 1 + static_cast<Index>(seed % 5));
+                                       2 + static_cast<Index>(seed % 17), 1 + static_cast<Index>(seed % 5));
         for (const detail::KeptTiles kept : {detail::KeptTiles::yes, detail::KeptTiles::no})
             for (const int ascents : {0, 1, 3}) {
                 const Outcome plain =
@@ -98,19 +100,20 @@ TEST(PlanningPass, GivesTheSameBitsWithoutVectors) {
         const auto entries = static_cast<std::size_t>(given.features->entries());
         const std::vector<std::uint8_t> start(given.witness.begin(),
                                               given.witness.begin() + static_cast<std::ptrdiff_t>(entries));
-        for (const int ascents : {0, 1, 3}) {
-            detail::PlanningPass pass(*given.features, given.tangent, 1);
-            pass.take_witnesses(0, start);
-            std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
-            pass.run({0, &inverse_factor, &weights, 2.5, given.next, ascents}, values);
-            std::vector<std::uint8_t> witness = start;
-            EXPECT_EQ(portable::planning_pass(*given.features, given.tangent, inverse_factor, weights, 2.5,
-                                              given.next, ascents, witness),
-                      values);
-            std::vector<std::uint8_t> moved(entries);
-            pass.witnesses(0, moved);
-            EXPECT_EQ(witness, moved) << "seed " << seed;
-        }
+        for (const detail::KeptTiles kept : {detail::KeptTiles::yes, detail::KeptTiles::no})
+            for (const int ascents : {0, 1, 3}) {
+                detail::PlanningPass pass(*given.features, given.tangent, 1, kept);
+                pass.take_witnesses(0, start);
+                std::vector<double> values(static_cast<std::size_t>(given.features->pairs()));
+                const WidthPlanner::Step step{0, &inverse_factor, &weights, 2.5, given.next, ascents};
+                pass.run(step, values);
+                std::vector<std::uint8_t> witness = start;
+                EXPECT_EQ(portable::planning_pass(*given.features, given.tangent, step, kept, witness),
+                          values);
+                std::vector<std::uint8_t> moved(entries);
+                pass.witnesses(0, moved);
+                EXPECT_EQ(witness, moved) << "seed " << seed;
+            }
     }
 }
 
@@ -132,23 +135,63 @@ TEST(PlanningPass, TakesWitnessesUpAsItHoldsThem) {
 }
 
 TEST(PlanningPass, AddsTheWidthOfTheWitnessToTheExpectation) {
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
-        const Case given = random_case(seed, 6, 4, 4);
-        const Outcome outcome = run(given, 0, {});
-        EXPECT_EQ(outcome.witness, given.witness);
-        const ConfidenceSet& set = given.sets[1];
-        for (Index pair = 0; pair < given.features->pairs(); ++pair) {
-            // Independently, in the weights: theta . phi_next and |N' phi_V| in the dual metric.
-            std::vector<double> value(6, 0.0);
-            for (Index e = given.features->first_entry(pair); e < given.features->first_entry(pair + 1); ++e)
-                value[static_cast<std::size_t>(given.features->targets()[static_cast<std::size_t>(e)])] =
-                    given.witness[static_cast<std::size_t>(given.features->entries() + e)];
-            const Vector x = given.tangent.space.basis.transpose() * given.features->phi_value(pair, value);
-            const double expected = set.weights().dot(given.features->phi_value(pair, given.next));
-            EXPECT_NEAR(outcome.values[static_cast<std::size_t>(pair)], 2.5 * set.dual_norm(x) + expected,
-                        1e-12);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Case given = random_case(seed, 6, 2 + static_cast<Index>(seed), 4);
+        for (const detail::KeptTiles kept : {detail::KeptTiles::yes, detail::KeptTiles::no}) {
+            const Outcome outcome = run(given, 0, {}, kept);
+            EXPECT_EQ(outcome.witness, given.witness);
+            const ConfidenceSet& set = given.sets[1];
+            for (Index pair = 0; pair < given.features->pairs(); ++pair) {
+                // Independently, in the weights: theta . phi_next and |N' phi_V| in the dual metric.
+                std::vector<double> value(6, 0.0);
+                for (Index e = given.features->first_entry(pair); e < given.features->first_entry(pair + 1);
+                     ++e)
+                    value[at(given.features->targets()[at(e)])] =
+                        given.witness[at(given.features->entries() + e)];
+                const Vector x =
+                    given.tangent.space.basis.transpose() * given.features->phi_value(pair, value);
+                const double expected = set.weights().dot(given.features->phi_value(pair, given.next));
+                EXPECT_NEAR(outcome.values[at(pair)], 2.5 * set.dual_norm(x) + expected, 1e-12)
+                    << "seed " << seed;
+            }
         }
     }
+}
+
+// One step of an ascent of a large model, by the definition: successors that the slope at the witness
+// favours.
+TEST(PlanningPass, MovesAWitnessToWhatItsSlopeFavours) {
+    Index compared = 0, moved = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Case given = random_case(seed, 9, 2 + static_cast<Index>(seed), 5);
+        const Outcome outcome = run(given, 1, {}, detail::KeptTiles::no);
+        const FeatureMap& features = *given.features;
+        const Matrix inverse =
+            given.sets[1].estimate().inverse_factor.transpose() * given.sets[1].estimate().inverse_factor;
+        const Matrix& basis = given.tangent.space.basis;
+        for (Index pair = 0; pair < features.pairs(); ++pair) {
+            const Index first = features.first_entry(pair), end = features.first_entry(pair + 1);
+            const auto row = [&](Index entry) {
+                return Eigen::Map<const Vector>(features.values().data() + entry * features.features(),
+                                                features.features());
+            };
+            const auto bit = [&](const std::vector<std::uint8_t>& of, Index entry) {
+                return static_cast<int>(of[at(features.entries() + entry)]);
+            };
+            Vector sum = Vector::Zero(features.features());
+            for (Index e = first; e < end; ++e) sum += bit(given.witness, e) * row(e);
+            const Vector slope = basis * (inverse * (basis.transpose() * sum));
+            for (Index e = first; e < end; ++e) {
+                const double score = slope.dot(row(e));
+                if (std::abs(score) < 1e-10) continue;
+                EXPECT_EQ(bit(outcome.witness, e), score > 0 ? 1 : 0) << "seed " << seed;
+                ++compared;
+                moved += bit(outcome.witness, e) != bit(given.witness, e) ? 1 : 0;
+            }
+        }
+    }
+    EXPECT_GE(compared, 1000);
+    EXPECT_GE(moved, 200);
 }
 
 /// Whether the ascent of a pair begins where V is constant: |psi_V| is zero there, and where it leads from
@@ -165,7 +208,7 @@ TEST(PlanningPass, GivesTheSameNumbersOfLargeModels) {
     Index compared = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Case given =
-            random_case(seed, 40, 2 + static_cast<Index>(seed % 9), 1 + static_cast<Index>(seed % 5));
+            random_case(seed, 40, 2 + static_cast<Index>(seed % 19), 1 + static_cast<Index>(seed % 5));
         for (const int ascents : {0, 3}) {
             const Outcome small = run(given, ascents, {}, detail::KeptTiles::yes);
             const Outcome large = run(given, ascents, {}, detail::KeptTiles::no);
@@ -177,6 +220,38 @@ TEST(PlanningPass, GivesTheSameNumbersOfLargeModels) {
         }
     }
     EXPECT_GE(compared, 1000);
+}
+
+// Neither differences from the first feature nor a triangular basis: what base models have and these do not.
+TEST(PlanningPass, GivesTheSameNumbersOfLargeModelsWithSignedFeatures) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Stream random = support::test_stream(seed);
+        const Index d = 3 + static_cast<Index>(seed % 8), p = d - 1;
+        const FeatureMap features = support::random_signed_features(random, {12, 3, 2}, d, 4, 2.0);
+        const TangentFeatures tangent(features, TangentSpace::of(features));
+        ASSERT_EQ(tangent.space.dimension(), p);
+        Matrix factor = Matrix::Identity(p, p);
+        Vector weights(p);
+        for (Index i = 0; i < p; ++i) {
+            weights[i] = 0.1 * sample_normal(random);
+            for (Index k = 0; k < i; ++k) factor(i, k) = sample_normal(random);
+        }
+        std::vector<double> next;
+        for (State s = 0; s < 12; ++s) next.push_back(sample_uniform(random));
+        std::vector<std::uint8_t> start;
+        for (Index pair = 0; pair < features.pairs(); ++pair) start.insert(start.end(), {1, 0, 1, 0});
+        for (const int ascents : {0, 3}) {
+            std::vector<std::vector<double>> values;
+            for (const detail::KeptTiles kept : {detail::KeptTiles::yes, detail::KeptTiles::no}) {
+                detail::PlanningPass pass(features, tangent, 1, kept);
+                pass.take_witnesses(0, start);
+                values.emplace_back(at(features.pairs()));
+                pass.run({0, &factor, &weights, 2.5, next, ascents}, values.back());
+            }
+            for (Index pair = 0; pair < features.pairs(); ++pair)
+                EXPECT_NEAR(values[1][at(pair)], values[0][at(pair)], 1e-11) << "seed " << seed;
+        }
+    }
 }
 
 // Base models that agree carry exactly no information there, too: no bonus, and witnesses that stay.

@@ -21,13 +21,12 @@
 namespace alidade::portable {
 
 std::vector<double> planning_pass(const FeatureMap& features, const TangentFeatures& tangent,
-                                  const Matrix& inverse_factor, const Vector& weights, double scale,
-                                  std::span<const double> next, int ascents,
+                                  const WidthPlanner::Step& step, detail::KeptTiles kept,
                                   std::vector<std::uint8_t>& witness) {
-    detail::PortablePlanningPass pass(features, tangent, 1);
+    detail::PortablePlanningPass pass(features, tangent, 1, kept);
     pass.take_witnesses(0, witness);
     std::vector<double> values(at(features.pairs()));
-    pass.run({0, &inverse_factor, &weights, scale, next, ascents}, values);
+    pass.run(step, values);
     pass.witnesses(0, witness);
     return values;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "alidade/model/feature_map.hpp"
+#include "alidade/model/lane_tiles.hpp"
 #include "alidade/model/planning_passes.hpp"
 #include "alidade/model/tangent_space.hpp"
 
@@ -14,8 +15,7 @@ namespace alidade::portable {
 
 /// detail::PlanningPass::run of one set, from the witnesses given; they are moved.
 std::vector<double> planning_pass(const FeatureMap& features, const TangentFeatures& tangent,
-                                  const Matrix& inverse_factor, const Vector& weights, double scale,
-                                  std::span<const double> next, int ascents,
+                                  const WidthPlanner::Step& step, detail::KeptTiles kept,
                                   std::vector<std::uint8_t>& witness);
 
 /// detail::FisherPass::bonuses, and its backup of `next` by them.

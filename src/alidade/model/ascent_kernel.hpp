@@ -5,9 +5,8 @@
 
 #include "alidade/types.hpp"
 #include "lane_math.hpp"
-#include "lane_tiles.hpp"
+#include "lane_rows.hpp"
 #include "lanes.hpp"
-#include "values_soon.hpp"
 
 namespace alidade::detail {
 
@@ -22,58 +21,109 @@ struct AscentStep {
     /// Whether what is added to all features of a successor does not count (coordinates of base models). Then
     /// differences from the first are taken, and base models that agree carry exactly no information.
     bool centred = false;
+    /// Whether root(k, i) is zero for i > k+1: a factor is triangular, and so is Helmert's basis.
+    bool triangular = false;
     double scale = 0;  ///< of the width: radius times range
     int ascents = 0;   ///< how often the witness may move before the width is taken
 };
 
-/// Columns of the features that are summed in registers.
-constexpr Index summed_together = 5;
-
-/// Values of later blocks, so many of them called for with every successor of this one.
-struct Calls {
-    ValuesSoon soon;
-    Index share = 0;
-
-    constexpr Calls(const ValuesSoon& values, Index successors, Index features) : soon(values) {
-        const Index steps = successors * (features / summed_together + features % summed_together);
-        share = steps > 0 ? (soon.left() + steps - 1) / steps : 0;
-    }
+/// Eight pairs as they lie in memory: rows of features, a row a successor. Reading them in their order, each
+/// row once for all sums, is what a machine foresees; turning all of them into lanes first took as long as
+/// the arithmetic. A row is read by eights, so that up to seven numbers behind the last must be there.
+struct PairRows {
+    const double* phi[lanes];
+    const std::int32_t* target[lanes];
+    Index successors[lanes];
+    Index least = 0, most = 0;        ///< successors of the pairs that have fewest and most
+    const double* next = nullptr;     ///< one a state: values that follow
+    const double* nothing = nullptr;  ///< a row of zeros
+    Index later = 0;                  ///< so many numbers later are the features of the next eight
 };
 
-/// phi_V of the witness and phi_next, `count` elements from `first` on, in one reading of the features. With
-/// `next_too`: both, and values are called for; else the witness' alone.
-template <std::size_t count, bool next_too, class Number>
-ALIDADE_INLINE void sum_both(const Tile& tile, Index lane, Index d, Index first, const double* witness,
-                             const double* value, Number* of_witness, Number* of_next, Calls& calls) {
-    Number chosen[count] = {}, expected[count] = {};
-    for (Index j = 0; j < tile.successors; ++j) {
-        const double* const phi = tile.phi + (j * d + first) * lanes + lane;
-        const Number w = number_at<Number>(witness + lane, j);
-        Number v{};
+/// d, rounded up to eights.
+constexpr Index padded(Index features) {
+    return (features + lanes - 1) / lanes * lanes;
+}
+
+/// Vectors of one row of eight numbers.
+template <class Number>
+constexpr Index parts_of_row = lanes / width_of<Number>;
+
+/// phi_V of the witness and phi_next of one pair, `eights` times eight elements from `first` on. With
+/// `next_too`: both; else the witness' alone.
+template <Index eights, bool next_too, class Number>
+ALIDADE_INLINE void sum_rows(const PairRows& pairs, Index lane, Index d, Index first, const double* witness,
+                             double* of_witness, double* of_next) {
+    constexpr Index parts = eights * parts_of_row<Number>, width = width_of<Number>;
+    Number chosen[at(parts)] = {}, expected[at(parts)] = {};
+    const double* row = pairs.phi[lane] + first;
+    const std::int32_t* const target = pairs.target[lane];
+    for (Index j = 0; j < pairs.successors[lane]; ++j, row += d) {
+        const double w = witness[j * lanes + lane];
+        double v = 0;
         if constexpr (next_too) {
-            v = number_at<Number>(value + lane, j);
-            calls.soon.call_for(calls.share);
+            v = pairs.next[target[j]];
+#if ALIDADE_LANES
+            // Not to be kept, since it is read once a step.
+            for (Index e = 0; e < eights; ++e) __builtin_prefetch(row + pairs.later + e * lanes, 0, 0);
+#endif
         }
-        for (std::size_t i = 0; i < count; ++i) {
-            const Number x = number_at<Number>(phi, static_cast<Index>(i));
-            chosen[i] += w * x;
-            if constexpr (next_too) expected[i] += v * x;
+        for (Index q = 0; q < parts; ++q) {
+            auto x = numbers_from<Number>(row + q * width);
+            if constexpr (next_too) keep_in_register(x);
+            chosen[q] += w * x;
+            if constexpr (next_too) expected[q] += v * x;
         }
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        of_witness[at(first) + i] = chosen[i];
-        if constexpr (next_too) of_next[at(first) + i] = expected[i];
+    for (Index q = 0; q < parts; ++q) {
+        numbers_to(of_witness + first + q * width, chosen[q]);
+        if constexpr (next_too) numbers_to(of_next + first + q * width, expected[q]);
     }
 }
 
+/// Rows of `size` numbers, a multiple of eight, one for each lane, into lanes.
+template <class Number>
+ALIDADE_INLINE void rows_to_lanes(const double* rows, Index size, Number* to) {
+    constexpr Index width = width_of<Number>;
+    for (Index first = 0; first < size; first += width) {
+        for (Index r = 0; r < width; ++r) to[first + r] = numbers_from<Number>(rows + r * size + first);
+        transpose(to + first);
+    }
+}
+template <class Number>
+ALIDADE_INLINE void lanes_to_rows(const Number* from, Index size, double* rows) {
+    constexpr Index width = width_of<Number>;
+    for (Index first = 0; first < size; first += width) {
+        Number row[at(width)];
+        for (Index r = 0; r < width; ++r) row[r] = from[first + r];
+        transpose(row);
+        for (Index r = 0; r < width; ++r) numbers_to(rows + r * size + first, row[r]);
+    }
+}
+
+/// Memory of the kernel: rows and numbers in lanes.
+template <class Number>
+struct AscentScratch {
+    double *row, *other_row;  // [lane][padded]
+    Number *phi_value, *phi_next, *slope, *image;
+};
+
 template <bool next_too, class Number>
-ALIDADE_INLINE void sum_features_of(const Tile& tile, Index lane, Index d, const double* witness,
-                                    const double* value, Number* of_witness, Number* of_next, Calls& calls) {
-    Index first = 0;
-    for (; first + summed_together <= d; first += summed_together)
-        sum_both<summed_together, next_too>(tile, lane, d, first, witness, value, of_witness, of_next, calls);
-    for (; first < d; ++first)
-        sum_both<1, next_too>(tile, lane, d, first, witness, value, of_witness, of_next, calls);
+ALIDADE_INLINE void sum_features_of(const PairRows& pairs, Index lane, Index d, const double* witness,
+                                    const AscentScratch<Number>& scratch) {
+    // As many eights at once as leave registers for their sums.
+    constexpr Index together = width_of<Number> >= 4 ? 2 : 1;
+    const Index size = padded(d);
+    for (Index l = 0; l < width_of<Number>; ++l) {
+        double *const chosen = scratch.row + l * size, *const expected = scratch.other_row + l * size;
+        Index first = 0;
+        for (; first + together * lanes <= size; first += together * lanes)
+            sum_rows<together, next_too, Number>(pairs, lane + l, d, first, witness, chosen, expected);
+        for (; first < size; first += lanes)
+            sum_rows<1, next_too, Number>(pairs, lane + l, d, first, witness, chosen, expected);
+    }
+    rows_to_lanes(scratch.row, size, scratch.phi_value);
+    if constexpr (next_too) rows_to_lanes(scratch.other_row, size, scratch.phi_next);
 }
 
 /// `count` sums over the rows of a table, total[c] = sum_i table(i, first + c) x[i], in registers.
@@ -87,14 +137,27 @@ ALIDADE_INLINE void sum_products(const double* table, Index across, Index along,
     for (std::size_t c = 0; c < count; ++c) sums[c] = total[c];
 }
 
+/// What of a column of a table is not zero.
+enum class Filled { all, to_diagonal, from_diagonal };
+
+template <std::size_t count, class Number>
+ALIDADE_INLINE void multiply_columns(const double* table, Index across, Index along, Index rows, Index column,
+                                     Filled filled, const Number* x, Number* sums) {
+    const Index behind = column + static_cast<Index>(count);
+    const Index begin = filled == Filled::from_diagonal ? column : 0;
+    const Index end = filled == Filled::to_diagonal && behind < rows ? behind : rows;
+    sum_products<count>(table + column * across + begin * along, across, along, end - begin, x + begin,
+                        sums + column);
+}
+
 /// `columns` of them: entries of a column are `along` apart, columns `across`.
 template <class Number>
 ALIDADE_INLINE void multiply_table(const double* table, Index across, Index along, Index rows, Index columns,
-                                   const Number* x, Number* sums) {
+                                   Filled filled, const Number* x, Number* sums) {
     Index c = 0;
-    for (; c + 5 <= columns; c += 5) sum_products<5>(table + c * across, across, along, rows, x, sums + c);
-    for (; c + 2 <= columns; c += 2) sum_products<2>(table + c * across, across, along, rows, x, sums + c);
-    for (; c < columns; ++c) sum_products<1>(table + c * across, across, along, rows, x, sums + c);
+    for (; c + 5 <= columns; c += 5) multiply_columns<5>(table, across, along, rows, c, filled, x, sums);
+    for (; c + 2 <= columns; c += 2) multiply_columns<2>(table, across, along, rows, c, filled, x, sums);
+    for (; c < columns; ++c) multiply_columns<1>(table, across, along, rows, c, filled, x, sums);
 }
 
 /// |psi_V|^2 in the metric, from phi_V; `image` gets psi_V there.
@@ -106,97 +169,122 @@ ALIDADE_INLINE Number square_in_metric(const AscentStep& step, Number* phi_value
         for (Index i = 0; i < d; ++i) phi_value[i] -= first;
     }
     const Index begin = step.centred ? 1 : 0;
-    multiply_table(step.root + begin * p, 1, p, d - begin, p, phi_value + begin, image);
+    multiply_table(step.root + begin * p, 1, p, d - begin, p,
+                   step.triangular ? Filled::to_diagonal : Filled::all, phi_value + begin, image);
     Number square{};
     for (Index k = 0; k < p; ++k) square += image[k] * image[k];
     return square;
 }
 
 /// The slope of the width by a successor's features; of base models less their sum in the first's place, so
-/// that what is added to all of them does not count. Returns what a score may be by rounding alone, as a
-/// multiple of the first feature: where base models agree it is no more, and they carry no information.
+/// that what is added to all of them does not count, and less what a score may be by rounding alone: where
+/// base models agree it is no more, and they carry no information. (That sum, its difference and a score of
+/// at most d/8 + 4 additions round by less than 4 d units of the slope's size.)
 template <class Number>
-ALIDADE_INLINE Number find_slope(const AscentStep& step, const Number* image, Number* slope) {
+ALIDADE_INLINE void find_slope(const AscentStep& step, const Number* image, Number* slope) {
     const Index d = step.features, p = step.dimension, begin = step.centred ? 1 : 0;
-    multiply_table(step.root + begin * p, p, 1, p, d - begin, image, slope + begin);
-    Number doubt{};
-    if (!step.centred) return doubt;
+    multiply_table(step.root + begin * p, p, 1, p, d - begin,
+                   step.triangular ? Filled::from_diagonal : Filled::all, image, slope + begin);
+    for (Index i = d; i < padded(d); ++i) slope[i] = Number{};
+    if (!step.centred) return;
     Number sum{}, size{};
     for (Index i = begin; i < d; ++i) {
         sum += slope[i];
         size += size_of(slope[i]);
     }
-    slope[0] = -sum;
-    return (static_cast<double>(4 * d) * 0x1p-53) * size;
+    slope[0] = -sum - (static_cast<double>(4 * d) * 0x1p-53) * size;
 }
 
-/// `count` successors from `first` on; `moved` adds up how many of them did, lane by lane.
-template <std::size_t count, class Number>
-ALIDADE_INLINE void move_some(const Tile& tile, Index lane, Index d, Index first, const Number* slope,
-                              const Number& doubt, double* witness, Number& moved) {
+/// Scores of one successor of every pair: its features times the slope, both in rows, `size` numbers of them,
+/// or `fixed` if that is not zero. Numbers behind a row count nothing, as the slope is zero there.
+template <Index fixed, class Number>
+ALIDADE_INLINE Number scores_of(const double* const* row, Index size, const double* slopes) {
+    constexpr Index parts = parts_of_row<Number>, width = width_of<Number>;
+    if constexpr (fixed != 0) size = fixed;
+    Number sum[at(width)][at(parts)];
+    // Unrolled, so that the sums stay in registers.
+#pragma GCC unroll 8
+    for (Index l = 0; l < width; ++l) {
+        const double* const slope = slopes + l * size;
+#pragma GCC unroll 8
+        for (Index q = 0; q < parts; ++q)
+            sum[l][q] = numbers_from<Number>(row[l] + q * width) * numbers_from<Number>(slope + q * width);
+        for (Index first = lanes; first < size; first += lanes)
+#pragma GCC unroll 8
+            for (Index q = 0; q < parts; ++q)
+                sum[l][q] += numbers_from<Number>(row[l] + first + q * width) *
+                             numbers_from<Number>(slope + first + q * width);
+    }
+    return sums_across(sum);
+}
+
+/// Scores of all successors above zero are chosen; whether a lane moved.
+template <Index fixed, class Number>
+ALIDADE_INLINE bool choose(const PairRows& pairs, Index lane, Index d, const double* slopes,
+                           double* witness) {
     const Number zero{}, one = all_lanes<Number>(1);
-    const double* const phi = tile.phi + first * d * lanes + lane;
-    Number score[count] = {};
-    for (Index i = 0; i < d; ++i) {
-        const Number by = slope[i];
-        for (std::size_t j = 0; j < count; ++j)
-            score[j] += number_at<Number>(phi, static_cast<Index>(j) * d + i) * by;
-    }
-    for (std::size_t j = 0; j < count; ++j) {
-        const auto k = static_cast<Index>(j);
-        const Number chosen = score[j] > doubt * number_at<Number>(phi, k * d) ? one : zero;
-        const Number change = chosen - number_at<Number>(witness + lane, first + k);
+    const Index size = padded(d);
+    const double* row[at(width_of<Number>)];
+    for (Index l = 0; l < width_of<Number>; ++l) row[l] = pairs.phi[lane + l];
+    Number moved{};
+    for (Index j = 0; j < pairs.most; ++j) {
+        // What is not there has score zero.
+        if (j >= pairs.least)
+            for (Index l = 0; l < width_of<Number>; ++l)
+                if (j >= pairs.successors[lane + l]) row[l] = pairs.nothing;
+        const Number score = scores_of<fixed, Number>(row, size, slopes);
+        const Number chosen = score > zero ? one : zero;
+        const Number change = chosen - number_at<Number>(witness + lane, j);
         moved += change * change;
-        set_number(witness + lane, first + k, chosen);
+        set_number(witness + lane, j, chosen);
+        for (Index l = 0; l < width_of<Number>; ++l) row[l] += d;
     }
+    return any_of(moved > zero);
 }
 
 /// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.
 /// |psi_V| is convex in V, so that V that maximises its linearisation does not lower it: an ascent, which
 /// ends at a vertex of [0,1]^m. A lower end of the width, for planning and for regression features;
-/// certificates have upper ends [theory §1.3]. Several successors at a time: their sums do not wait for each
-/// other, and the slope is read once for them.
+/// certificates have upper ends [theory §1.3].
 template <class Number>
-ALIDADE_INLINE bool move_witness(const AscentStep& step, const Tile& tile, Index lane, const Number* image,
-                                 Number* slope, double* witness) {
-    const Index d = step.features, m = tile.successors;
-    const Number doubt = find_slope(step, image, slope);
-    Number moved{};
-    Index j = 0;
-    for (; j + 5 <= m; j += 5) move_some<5>(tile, lane, d, j, slope, doubt, witness, moved);
-    for (; j + 2 <= m; j += 2) move_some<2>(tile, lane, d, j, slope, doubt, witness, moved);
-    for (; j < m; ++j) move_some<1>(tile, lane, d, j, slope, doubt, witness, moved);
-    return any_of(moved > Number{});
+ALIDADE_INLINE bool move_witness(const AscentStep& step, const PairRows& pairs, Index lane,
+                                 const AscentScratch<Number>& scratch, double* witness) {
+    const Index d = step.features, size = padded(d);
+    find_slope(step, scratch.image, scratch.slope);
+    lanes_to_rows(scratch.slope, size, scratch.row);
+    if (size == lanes) return choose<lanes, Number>(pairs, lane, d, scratch.row, witness);
+    if (size == 2 * lanes) return choose<2 * lanes, Number>(pairs, lane, d, scratch.row, witness);
+    return choose<0, Number>(pairs, lane, d, scratch.row, witness);
 }
 
 /// Ascent of the widths of eight pairs from their witnesses, and the optimistic backup.
 struct AscentKernel {
-    static Index scratch(Index features, Index dimension) { return (3 * features + dimension) * lanes; }
+    static Index scratch(Index features, Index dimension) {
+        return (5 * padded(features) + dimension) * lanes;
+    }
 
     /// `witness`, [successor][lane], zeros and ones, is moved, and `moved` told so; values[lane] = scale
-    /// width
-    /// + E[next(s')], with `value`, [successor][lane], being next(s').
+    /// width + E[next(s')].
     template <class Number>
-    ALIDADE_INLINE static void run(const AscentStep& step, const Tile& tile, const double* value,
-                                   const ValuesSoon& soon, double* witness, double* scratch, double* values,
-                                   bool* moved) {
-        const Index d = step.features;
-        Calls calls(soon, tile.successors, d);
-        auto* const phi_value = reinterpret_cast<Number*>(scratch);
-        Number *const phi_next = phi_value + d, *const slope = phi_next + d, *const image = slope + d;
+    ALIDADE_INLINE static void run(const AscentStep& step, const PairRows& pairs, double* witness,
+                                   double* scratch, double* values, bool* moved) {
+        const Index d = step.features, size = padded(d);
+        auto* const numbers = reinterpret_cast<Number*>(scratch + 2 * lanes * size);
+        const AscentScratch<Number> given{scratch,        scratch + lanes * size, numbers,
+                                          numbers + size, numbers + 2 * size,     numbers + 3 * size};
         const Number zero{};
         for (Index l = 0; l < lanes; l += width_of<Number>) {
-            sum_features_of<true>(tile, l, d, witness, value, phi_value, phi_next, calls);
+            sum_features_of<true>(pairs, l, d, witness, given);
             Number expected{};
-            for (Index i = 0; i < d; ++i) expected += step.weights[i] * phi_next[i];
+            for (Index i = 0; i < d; ++i) expected += step.weights[i] * given.phi_next[i];
             // From the witness of the last policy: metrics change little, and a few steps are enough for it
             // to follow [oracle §C.2]. Most witnesses stay most of the time; lanes that all do are done.
-            Number square = square_in_metric(step, phi_value, image);
+            Number square = square_in_metric(step, given.phi_value, given.image);
             for (int ascent = 0; ascent < step.ascents; ++ascent) {
-                if (!move_witness(step, tile, l, image, slope, witness)) break;
+                if (!move_witness(step, pairs, l, given, witness)) break;
                 *moved = true;
-                sum_features_of<false>(tile, l, d, witness, value, phi_value, phi_next, calls);
-                square = square_in_metric(step, phi_value, image);
+                sum_features_of<false>(pairs, l, d, witness, given);
+                square = square_in_metric(step, given.phi_value, given.image);
             }
             // The bonus, which is range times radius times width, and P~ E of what follows [paper, Alg. 1
             // lines 10-13].

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "kept_size.hpp"
 #include "lane_dispatch.hpp"
+#include "lane_rows.hpp"
 #include "tangent_coordinates.hpp"
 
 namespace alidade::detail {
@@ -83,50 +83,13 @@ private:
         for (Index l = 0; l < lanes; l += width) {
             Number row[at(width)];
             for (Index r = 0; r < width; ++r) {
-                std::memcpy(&row[r], from[l + r] + first, sizeof row[r]);
+                row[r] = numbers_from<Number>(from[l + r] + first);
                 call_for(from[l + r] + first + ahead);
             }
             transpose(row);
             for (Index k = 0; k < width; ++k) set_number(to + l, first + k, row[k]);
         }
     }
-    ALIDADE_INLINE static void transpose(double*) {}
-#if ALIDADE_LANES
-    ALIDADE_INLINE static void transpose(TwoLanes* row) {
-        const TwoLanes first = row[0];
-        row[0] = __builtin_shufflevector(first, row[1], 0, 2);
-        row[1] = __builtin_shufflevector(first, row[1], 1, 3);
-    }
-    ALIDADE_INLINE static void transpose(FourLanes* row) {
-        FourLanes two[4];
-        for (Index r = 0; r < 4; r += 2) {
-            two[r] = __builtin_shufflevector(row[r], row[r + 1], 0, 4, 2, 6);
-            two[r + 1] = __builtin_shufflevector(row[r], row[r + 1], 1, 5, 3, 7);
-        }
-        for (Index k = 0; k < 2; ++k) {
-            row[k] = __builtin_shufflevector(two[k], two[k + 2], 0, 1, 4, 5);
-            row[k + 2] = __builtin_shufflevector(two[k], two[k + 2], 2, 3, 6, 7);
-        }
-    }
-    /// In three rounds: neighbours, pairs, halves.
-    ALIDADE_INLINE static void transpose(EightLanes* row) {
-        EightLanes two[8], four[8];
-        for (Index r = 0; r < 8; r += 2) {
-            two[r] = __builtin_shufflevector(row[r], row[r + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-            two[r + 1] = __builtin_shufflevector(row[r], row[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-        }
-        for (Index r = 0; r < 8; r += 4)
-            for (Index k = 0; k < 2; ++k) {
-                four[r + k] = __builtin_shufflevector(two[r + k], two[r + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-                four[r + k + 2] =
-                    __builtin_shufflevector(two[r + k], two[r + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-            }
-        for (Index k = 0; k < 4; ++k) {
-            row[k] = __builtin_shufflevector(four[k], four[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-            row[k + 4] = __builtin_shufflevector(four[k], four[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-        }
-    }
-#endif
 };
 
 using TransposeByLanes = ByLanes<TransposeKernel, const double* const*, Index, Index, double*>;

@@ -8,7 +8,6 @@
 #include "lane_tiles.hpp"
 #include "lanes.hpp"
 #include "parallel.hpp"
-#include "values_soon.hpp"
 
 namespace alidade::detail {
 
@@ -52,18 +51,16 @@ private:
 
 /// Values of the successors of blocks that are asked for one after another, gathered for many at a time: a
 /// machine that reads the features in order foresees them, and forgets how when places far apart are read
-/// between two blocks (twice the time at 100,000 states). Whoever calls for them in time, by `soon`, takes
-/// one block at a time.
+/// between two blocks (twice the time at 100,000 states).
 class ValuesAhead {
 public:
-    /// Of blocks up to `last`, which is left out, `at_once` of them gathered together. All must outlive it.
-    ValuesAhead(const LaneTiles& tiles, const NextValues& next, Index last, Index at_once = 32)
+    /// Of blocks up to `last`, which is left out. All must outlive it.
+    ValuesAhead(const LaneTiles& tiles, const NextValues& next, Index last)
         : tiles_(tiles),
           next_(next),
           last_(last),
-          at_once_(at_once),
           stride_(tiles.blocks().most_successors * next.vectors() * lanes),
-          memory_(at(std::min(last, at_once) * stride_ + lanes)),
+          memory_(at(std::min(last, together) * stride_ + lanes)),
           values_(aligned_lanes(memory_)) {}
 
     /// [vector][successor][lane] of a block.
@@ -72,20 +69,10 @@ public:
         return values_ + (block - first_) * stride_;
     }
 
-    /// What a block some blocks later asks for, of a single vector.
-    ValuesSoon soon(Index block) const {
-        constexpr Index later = 4;
-        if (block + later >= last_ || next_.vectors() != 1) return {};
-        const SuccessorMap& map = tiles_.successors();
-        const Index pair = (block + later) * lanes, first = map.first_entry(pair);
-        return {next_.of(0), map.targets().data() + first,
-                map.first_entry(std::min(map.pairs(), pair + lanes)) - first};
-    }
-
 private:
     void gather(Index block) {
         first_ = block;
-        end_ = std::min(last_, block + at_once_);
+        end_ = std::min(last_, block + together);
         for (Index b = first_; b < end_; ++b) gather_block(b, values_ + (b - first_) * stride_);
     }
     void gather_block(Index block, double* to) const {
@@ -115,7 +102,8 @@ private:
 
     const LaneTiles& tiles_;
     const NextValues& next_;
-    Index last_, at_once_, stride_, first_ = 0, end_ = 0;
+    static constexpr Index together = 32;  // blocks
+    Index last_, stride_, first_ = 0, end_ = 0;
     std::vector<double> memory_;
     double* values_;
 };

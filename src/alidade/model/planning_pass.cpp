@@ -15,8 +15,8 @@ namespace alidade::detail {
 
 namespace {
 
-using AscentsByLanes = ByLanes<AscentKernel, const AscentStep&, const Tile&, const double*, const ValuesSoon&,
-                               double*, double*, double*, bool*>;
+using AscentsByLanes =
+    ByLanes<AscentKernel, const AscentStep&, const PairRows&, double*, double*, double*, bool*>;
 using CoordinatesAscend = ByLanes<CoordinateKernel, const CoordinateStep&, const Tile&, const double*,
                                   double*, double*, double*, bool*>;
 
@@ -72,55 +72,117 @@ void PlanningPass::run(const Step& step, std::span<double> values, const Options
 }
 
 void PlanningPass::run_part(const Step& step, std::span<double> values, const Chunk& chunk) {
+    if (tiles_.kept())
+        run_tiles(step, values, chunk);
+    else
+        run_rows(step, values, chunk);
+}
+
+void PlanningPass::run_tiles(const Step& step, std::span<double> values, const Chunk& chunk) {
+    const Index p = tangent_.space.dimension();
+    const Matrix& root = *step.inverse_factor;
+    // One product with the inverse gives slope and norm. What that rounds may cost a better witness,
+    // never validity: certificates have widths from upper ends of their own.
+    const Matrix inverse = root.transpose().lazyProduct(root);
+    const CoordinateStep shared{p, inverse.data(), step.weights->data(), step.scale, step.ascents};
+    const auto pass = CoordinatesAscend::of(chunk.width);
+    const NextValues next(step.next);
+    ValuesAhead ahead(tiles_, next, (chunk.last + lanes - 1) / lanes);
+    for_each_block(step, values, chunk, CoordinateKernel::scratch(p),
+                   [&](Index block, double* witness, double* scratch, double* out, bool* moved) {
+                       pass(shared, tiles_.tile(block, nullptr), ahead.of(block), witness, scratch, out,
+                            moved);
+                   });
+}
+
+namespace {
+
+/// Whether root(k, i) is zero for i > k + first.
+bool is_triangular(const Matrix& root, Index first) {
+    for (Index i = first + 1; i < root.cols(); ++i)
+        for (Index k = 0; k < std::min(i - first, root.rows()); ++k)
+            if (root(k, i) != 0) return false;
+    return true;
+}
+
+/// The rows of a map's pairs, block by block.
+class RowsOfBlocks {
+public:
+    RowsOfBlocks(const FeatureMap& features, const LaneBlocks& blocks, std::span<const double> next)
+        : features_(features), blocks_(blocks), nothing_(at(padded(features.features())), 0) {
+        rows_.next = next.data();
+        rows_.nothing = nothing_.data();
+    }
+
+    /// Of a block; valid until it is asked for another.
+    const PairRows& of(Index block) {
+        const Index d = features_.features(), first = block * lanes;
+        const Index last = std::min(features_.pairs(), first + lanes);
+        const Index begin = features_.first_entry(first), end = features_.first_entry(last);
+        const double* phi = features_.values().data() + begin * d;
+        if (end * d + lanes > std::ssize(features_.values())) {
+            // Numbers behind the last row are read, and count nothing.
+            end_.assign(at((end - begin) * d + lanes), 0);
+            std::copy_n(phi, (end - begin) * d, end_.begin());
+            phi = end_.data();
+        }
+        rows_.most = rows_.least = blocks_.successors(block);
+        for (Index lane = 0; lane < lanes; ++lane) {
+            const Index pair = std::min(first + lane, last - 1), entry = features_.first_entry(pair);
+            rows_.phi[lane] = phi + (entry - begin) * d;
+            rows_.target[lane] = features_.targets().data() + entry;
+            rows_.successors[lane] = first + lane < last ? features_.successors(pair) : 0;
+            rows_.least = std::min(rows_.least, rows_.successors[lane]);
+        }
+        // As far as the features go.
+        rows_.later = std::min(end - begin, features_.entries() - end) * d;
+        return rows_;
+    }
+
+private:
+    const FeatureMap& features_;
+    const LaneBlocks& blocks_;
+    std::vector<double> nothing_, end_;
+    PairRows rows_;
+};
+
+}  // namespace
+
+void PlanningPass::run_rows(const Step& step, std::span<double> values, const Chunk& chunk) {
     const TangentSpace& space = tangent_.space;
     const Index d = features_.features(), p = space.dimension();
-    if (tiles_.kept()) {
-        const Matrix& root = *step.inverse_factor;
-        // One product with the inverse gives slope and norm. What that rounds may cost a better witness,
-        // never validity: certificates have widths from upper ends of their own.
-        const Matrix inverse = root.transpose().lazyProduct(root);
-        const CoordinateStep shared{p, inverse.data(), step.weights->data(), step.scale, step.ascents};
-        const auto pass = CoordinatesAscend::of(chunk.width);
-        for_each_block(
-            step, values, chunk, {TileParts::psi, CoordinateKernel::scratch(p)},
-            [&](const Tile& tile, const double* value, const ValuesSoon&, double* witness, double* scratch,
-                double* out, bool* moved) { pass(shared, tile, value, witness, scratch, out, moved); });
-        return;
-    }
     // Coordinates of every successor would have to be made first; those of the witness' sum are enough.
     const Matrix root = step.inverse_factor->lazyProduct(space.basis.transpose());
     const Vector weights = space.centre + space.basis.lazyProduct(*step.weights);
-    const AscentStep shared{
-        d, p, weights.data(), root.data(), tangent_.coordinates().equal_is_zero, step.scale, step.ascents};
+    const bool centred = tangent_.coordinates().equal_is_zero;
+    const AscentStep shared{d,           p,           weights.data(),
+                            root.data(), centred,     is_triangular(root, centred ? 1 : 0),
+                            step.scale,  step.ascents};
     const auto pass = AscentsByLanes::of(chunk.width);
-    for_each_block(
-        step, values, chunk, {TileParts::phi, AscentKernel::scratch(d, p)},
-        [&](const Tile& tile, const double* value, const ValuesSoon& soon, double* witness, double* scratch,
-            double* out, bool* moved) { pass(shared, tile, value, soon, witness, scratch, out, moved); });
+    RowsOfBlocks rows(features_, tiles_.blocks(), step.next);
+    for_each_block(step, values, chunk, AscentKernel::scratch(d, p),
+                   [&](Index block, double* witness, double* scratch, double* out, bool* moved) {
+                       pass(shared, rows.of(block), witness, scratch, out, moved);
+                   });
 }
 
 template <class Pass>
 void PlanningPass::for_each_block(const Step& step, std::span<double> values, const Chunk& chunk,
-                                  const Needs& needs, const Pass& pass) {
+                                  Index numbers, const Pass& pass) {
     const LaneBlocks& blocks = tiles_.blocks();
     const Index most = blocks.most_successors;
-    std::vector<double> memory(at(needs.scratch + (most + 1) * lanes) + tiles_.scratch());
+    std::vector<double> memory(at(numbers + (most + 1) * lanes));
     double* const witness = aligned_lanes(memory);
     double* const scratch = witness + most * lanes;
-    double* const made = scratch + needs.scratch;
     const auto spread = SpreadByLanes::of(chunk.width);
-    const NextValues next(step.next);
-    // What is made on the way takes long enough for values of later blocks to come meanwhile.
-    ValuesAhead ahead(tiles_, next, (chunk.last + lanes - 1) / lanes, tiles_.kept() ? 32 : 1);
     for (Index b = chunk.first / lanes; b * lanes < chunk.last; ++b) {
-        const double* const value = ahead.of(b);
-        const Tile tile = tiles_.tile(b, made, needs.parts);
+        const Index successors = blocks.successors(b);
         std::uint8_t* const bits = witness_.data() + step.set * blocks.slots() + blocks.start[at(b)];
-        spread(bits, tile.successors, witness);
+        spread(bits, successors, witness);
         double out[lanes];
         bool moved = false;
-        pass(tile, value, ahead.soon(b), witness, scratch, out, &moved);
-        if (moved) collect(witness, tile.successors, bits);
+        pass(b, witness, scratch, out, &moved);
+        if (moved) collect(witness, successors, bits);
         std::copy(out, out + std::min(lanes, chunk.last - b * lanes), values.begin() + b * lanes);
     }
 }

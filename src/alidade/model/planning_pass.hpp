@@ -52,13 +52,12 @@ private:
         LaneWidth width = widest_lanes();
     };
     void run_part(const Step& step, std::span<double> values, const Chunk& chunk);
-    /// What a way to pass over a block needs.
-    struct Needs {
-        TileParts parts;
-        Index scratch;  // numbers of memory
-    };
+    /// From coordinates in tiles that are kept, and from rows of features.
+    void run_tiles(const Step& step, std::span<double> values, const Chunk& chunk);
+    void run_rows(const Step& step, std::span<double> values, const Chunk& chunk);
+    /// `pass` over each block, with `numbers` of scratch memory.
     template <class Pass>
-    void for_each_block(const Step& step, std::span<double> values, const Chunk& chunk, const Needs& needs,
+    void for_each_block(const Step& step, std::span<double> values, const Chunk& chunk, Index numbers,
                         const Pass& pass);
     std::size_t place(Index set, Index pair, Index successor) const noexcept {
         return static_cast<std::size_t>(set * tiles_.blocks().slots() +
