@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -61,6 +62,63 @@ TEST(LaneMath, LogarithmIsThatOfTheLibrary) {
             for (std::size_t l = 0; l < 8; ++l) EXPECT_EQ(found[l], plain[l]);
         }
     }
+}
+
+/// What is chosen by comparisons of eight pairs of numbers, seven answers each.
+struct ChoiceKernel {
+    static constexpr Index answers = 7;
+    template <class Number>
+    ALIDADE_INLINE static void run(const double* x, const double* y, double* found) {
+        for (Index l = 0; l < detail::lanes; l += detail::width_of<Number>) {
+            const auto a = detail::number_at<Number>(x + l, 0), b = detail::number_at<Number>(y + l, 0);
+            const auto one = detail::all_lanes<Number>(1), two = detail::all_lanes<Number>(2);
+            detail::set_number(found + l, 0, detail::where_less<Number>(a, b, one, two));
+            detail::set_number(found + l, 1, detail::where_positive<Number>(a, b, two));
+            detail::set_number(found + l, 2, detail::greater_of(a, b));
+            detail::set_number(found + l, 3, detail::lesser_of(a, b));
+            detail::set_number(found + l, 4, detail::size_of(a));
+            detail::set_number(found + l, 5, detail::root_of(a));
+            const double any = detail::any_positive(a) ? 1.0 : 0.0;
+            detail::set_number(found + l, 6, detail::all_lanes<Number>(any));
+        }
+    }
+};
+using ChoiceByLanes = detail::ByLanes<ChoiceKernel, const double*, const double*, double*>;
+
+// Vectors choose as the language does, for zeros of both signs, infinities and what is not a number, too: bit
+// for bit.
+TEST(LaneMath, ChoicesAreThoseOfPlainComparisons) {
+    const double none = std::numeric_limits<double>::quiet_NaN(),
+                 no_bound = std::numeric_limits<double>::infinity();
+    const std::vector<double> numbers{0.0,    -0.0,    1.0,      -1.0,      2.5, -1e300,
+                                      5e-324, -5e-324, no_bound, -no_bound, none};
+    const auto same = [](double x, double y) {
+        return std::isnan(x) ? std::isnan(y) : x == y && std::signbit(x) == std::signbit(y);
+    };
+    for (const detail::LaneWidth width : support::lane_widths())
+        for (const double b : numbers)
+            for (std::size_t turn = 0; turn < numbers.size(); ++turn) {
+                double x[8], y[8], found[8 * ChoiceKernel::answers];
+                for (std::size_t l = 0; l < 8; ++l) {
+                    x[l] = numbers[(turn + l) % numbers.size()];
+                    y[l] = b;
+                }
+                ChoiceByLanes::of(width)(x, y, found);
+                const auto lanes_at_once = static_cast<std::size_t>(width);
+                for (std::size_t l = 0; l < 8; ++l) {
+                    const double a = x[l];
+                    EXPECT_EQ(found[l], a < b ? 1.0 : 2.0) << a << " and " << b;
+                    EXPECT_TRUE(same(found[8 + l], a > 0 ? b : 2.0)) << a << " and " << b;
+                    EXPECT_TRUE(same(found[16 + l], std::max(a, b))) << a << " and " << b;
+                    EXPECT_TRUE(same(found[24 + l], std::min(a, b))) << a << " and " << b;
+                    EXPECT_TRUE(same(found[32 + l], a < 0 ? -a : a)) << a;
+                    EXPECT_TRUE(same(found[40 + l], std::sqrt(a)) || a < 0) << a;
+                    const std::size_t first = l / lanes_at_once * lanes_at_once;
+                    const bool any =
+                        std::any_of(x + first, x + first + lanes_at_once, [](double n) { return n > 0; });
+                    EXPECT_EQ(found[48 + l], any ? 1.0 : 0.0);
+                }
+            }
 }
 
 /// The largest eigenvalues of eight matrices, p x p, lane by lane.

@@ -233,13 +233,13 @@ ALIDADE_INLINE bool choose(const PairRows& pairs, Index lane, Index d, const dou
             for (Index l = 0; l < width_of<Number>; ++l)
                 if (j >= pairs.successors[lane + l]) row[l] = pairs.nothing;
         const Number score = scores_of<fixed, Number>(row, size, slopes);
-        const Number chosen = score > zero ? one : zero;
+        const Number chosen = where_positive<Number>(score, one, zero);
         const Number change = chosen - number_at<Number>(witness + lane, j);
         moved += change * change;
         set_number(witness + lane, j, chosen);
         for (Index l = 0; l < width_of<Number>; ++l) row[l] += d;
     }
-    return any_of(moved > zero);
+    return any_positive(moved);
 }
 
 /// V <- 1{psi_j . Lambda^-1 psi_V > 0}: the maximiser of the linearisation. Whether any lane moved.

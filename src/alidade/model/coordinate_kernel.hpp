@@ -77,12 +77,12 @@ ALIDADE_INLINE bool move_witness_of(const CoordinateLanes& block, Index p, const
     for (Index j = 0; j < block.successors; ++j) {
         Number score{};
         for (Index i = 0; i < p; ++i) score += number_at<Number>(block.psi, j * p + i) * slope[i];
-        const Number chosen = score > zero ? one : zero;
+        const Number chosen = where_positive<Number>(score, one, zero);
         const Number change = chosen - number_at<Number>(block.witness, j);
         set_number(block.witness, j, chosen);
         moved += change * change;
     }
-    return any_of(moved > zero);
+    return any_positive(moved);
 }
 
 /// E[next(s')] of every lane under the weights.

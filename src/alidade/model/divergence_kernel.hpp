@@ -29,8 +29,9 @@ struct DivergenceBlock {
 template <class Number>
 ALIDADE_INLINE Number minus_log_of_rest(const Number& f) {
     const Number small = all_lanes<Number>(0.25), half = all_lanes<Number>(0.5);
-    const Number near = f < small ? f : half, far = f < small ? half : 1.0 - f;
-    return f < small ? twice_artanh(near / (2.0 - near)) : -logarithm(far);
+    const Number near = where_less<Number>(f, small, f, half),
+                 far = where_less<Number>(f, small, half, 1.0 - f);
+    return where_less<Number>(f, small, twice_artanh(near / (2.0 - near)), -logarithm(far));
 }
 
 /// (-ln(1-f) - f)/f^2 for 0 <= f < 1: increasing, 1/2 at 0.
@@ -39,8 +40,8 @@ ALIDADE_INLINE Number fall_curvature(const Number& f) {
     const Number tiny = all_lanes<Number>(1e-3);
     const Number series = 0.5 + f * (1.0 / 3 + f * (0.25 + f * (0.2 + f * (1.0 / 6 + f / 7.0))));
     // The difference would lose its digits; the next term of the series is below 1e-16.
-    const Number divisor = f < tiny ? tiny : f;
-    return f < tiny ? series : (minus_log_of_rest(divisor) - divisor) / (divisor * divisor);
+    const Number divisor = where_less<Number>(f, tiny, tiny, f);
+    return where_less<Number>(f, tiny, series, (minus_log_of_rest(divisor) - divisor) / (divisor * divisor));
 }
 
 /// p (x - ln(1+x)) with x = q/p - 1: the part of a successor in KL(p, q); infinite where q is zero.
@@ -49,13 +50,14 @@ ALIDADE_INLINE Number part_of_kl(const Number& p, const Number& q, Number& stran
     const Number zero{}, one = all_lanes<Number>(1), tiny = all_lanes<Number>(1e-3);
     const Number ratio = q / p, x = (q - p) / p, size = size_of(x);
     const Number series = 0.5 - x * (1.0 / 3 - x * (0.25 - x * (0.2 - x * (1.0 / 6 - x / 7.0))));
-    const Number near = size < all_lanes<Number>(0.25) ? x : zero;
+    const Number near = where_less<Number>(size, all_lanes<Number>(0.25), x, zero);
     // Numbers that are not normal have no logarithm here.
-    const Number normal = all_lanes<Number>(1e-300), far = ratio < normal ? one : ratio;
-    const Number log = size < all_lanes<Number>(0.25) ? twice_artanh(near / (2.0 + near)) : logarithm(far);
-    const Number part = size < tiny ? series * (p * x * x) : p * (x - log);
-    strange = ratio > zero ? (ratio < normal ? one : strange) : strange;
-    return ratio > zero ? part : all_lanes<Number>(std::numeric_limits<double>::infinity());
+    const Number normal = all_lanes<Number>(1e-300), far = where_less<Number>(ratio, normal, one, ratio);
+    const Number log =
+        where_less<Number>(size, all_lanes<Number>(0.25), twice_artanh(near / (2.0 + near)), logarithm(far));
+    const Number part = where_less<Number>(size, tiny, series * (p * x * x), p * (x - log));
+    strange = where_positive<Number>(ratio, where_less<Number>(ratio, normal, one, strange), strange);
+    return where_positive<Number>(ratio, part, all_lanes<Number>(std::numeric_limits<double>::infinity()));
 }
 
 /// One lane or several of a block.
@@ -85,8 +87,8 @@ ALIDADE_INLINE Number out_of_scale(const Number* matrix, Index p) {
     Number most{};
     for (Index k = 0; k < p; ++k) most = greater_of(most, matrix[k * p + k]);
     // Far inside the range of numbers: an eigenvalue's reduction squares squares.
-    const Number small = most > all_lanes<Number>(1e-40) ? zero : one;
-    const Number large = most < all_lanes<Number>(1e40) ? zero : one;
+    const Number small = where_less<Number>(all_lanes<Number>(1e-40), most, zero, one);
+    const Number large = where_less<Number>(most, all_lanes<Number>(1e40), zero, one);
     return small + large;
 }
 
@@ -99,15 +101,17 @@ ALIDADE_INLINE Number chi_square_by_ball(const DivergenceLanes<Number>& lane, co
     Number excluded{};
     for (Index j = 0; j < lane.rows.successors; ++j) {
         const Number probability = lane.law[j];
-        const Number there = all_lanes<Number>(static_cast<double>(j)) < count ? one : zero;
-        const Number possible = probability > none ? one : zero;
+        const Number there = where_less<Number>(all_lanes<Number>(static_cast<double>(j)), count, one, zero);
+        const Number possible = where_less<Number>(none, probability, one, zero);
         excluded += there * (one - possible);
-        add_information(lane.generators + j * lane.p, possible / (possible > zero ? probability : one),
-                        lane.p, lane.information);
+        add_information(lane.generators + j * lane.p,
+                        possible / where_positive<Number>(possible, probability, one), lane.p,
+                        lane.information);
     }
-    strange += excluded > zero ? zero : out_of_scale(lane.information, lane.p);
+    strange += where_positive<Number>(excluded, zero, out_of_scale(lane.information, lane.p));
     const Number largest = largest_eigenvalue_above(lane.information, lane.p, lane.room);
-    return excluded > zero ? all_lanes<Number>(std::numeric_limits<double>::infinity()) : largest;
+    return where_positive<Number>(excluded, all_lanes<Number>(std::numeric_limits<double>::infinity()),
+                                  largest);
 }
 
 /// The bound of KL in which successors whose probability is negligible, or may change by more than `doubt`
@@ -124,13 +128,14 @@ ALIDADE_INLINE Number kl_with_doubtful(const DivergenceLanes<Number>& lane, doub
         const double* const phi = lane.rows.phi + j * d * lanes;
         Number least = number_at<Number>(phi, 0);
         for (Index i = 1; i < d; ++i) least = lesser_of(least, number_at<Number>(phi, i));
-        const Number possible = lane.law[j] > none ? one : zero;
-        const Number probability = possible > zero ? lane.law[j] : one;
+        const Number possible = where_less<Number>(none, lane.law[j], one, zero);
+        const Number probability = where_positive<Number>(possible, lane.law[j], one);
         // Both hold for every member: it is a mixture, and it is in the ellipsoid. Near -1 the logarithm is
         // steep, so its argument is rounded outward.
         const Number fall = lesser_of(one - least / probability, lane.reach[j] / probability) + 1e-12;
-        const Number falls_short = fall < one ? one : zero, inside = falls_short > zero ? fall : zero;
-        const Number doubtful = lane.reach[j] > doubt * probability ? possible : zero;
+        const Number falls_short = where_less<Number>(fall, one, one, zero),
+                     inside = where_positive<Number>(falls_short, fall, zero);
+        const Number doubtful = where_less<Number>(doubt * probability, lane.reach[j], possible, zero);
         const Number sure = possible - doubtful;
         // The truth may have mass where P~ has none: the other successors lack it.
         const Number aside = one - sure;
@@ -144,9 +149,9 @@ ALIDADE_INLINE Number kl_with_doubtful(const DivergenceLanes<Number>& lane, doub
     for (Index i = 0; i < p; ++i) gain += lane.gained[i] * lane.gained[i];
     Number some{};
     for (Index k = 0; k < p; ++k) some = greater_of(some, lane.information[k * p + k]);
-    strange += some > zero ? out_of_scale(lane.information, p) : zero;
+    strange += where_positive<Number>(some, out_of_scale(lane.information, p), zero);
     const Number bound = largest_eigenvalue_above(lane.information, p, lane.room) + root_of(gain) + lost;
-    return unbounded > zero ? no_bound : bound;
+    return where_positive<Number>(unbounded, no_bound, bound);
 }
 
 /// At most KL(P~, P) for every member of the ball.
@@ -158,12 +163,12 @@ ALIDADE_INLINE Number kl_by_ball(const DivergenceLanes<Number>& lane, Number& st
     // bound of the two.
     Number doubtful{};
     for (Index j = 0; j < lane.rows.successors; ++j) {
-        const Number beyond = lane.reach[j] > lane.law[j] ? one : zero;
-        doubtful += lane.law[j] > none ? beyond : zero;
+        const Number beyond = where_less<Number>(lane.law[j], lane.reach[j], one, zero);
+        doubtful += where_less<Number>(none, lane.law[j], beyond, zero);
     }
-    if (!any_of(doubtful > zero)) return all;
+    if (!any_positive(doubtful)) return all;
     const Number apart = kl_with_doubtful(lane, 1, strange);
-    return doubtful > zero ? lesser_of(all, apart) : all;
+    return where_positive<Number>(doubtful, lesser_of(all, apart), all);
 }
 
 /// max over base models of TV(P_i, P~): TV is convex in the weights, so no mixture is farther. Both sums are
@@ -193,21 +198,22 @@ ALIDADE_INLINE Number divergence_of_base_model(const Rows& rows, const Number* l
     Number sum{};
     for (Index j = 0; j < rows.successors; ++j) {
         const Number q = number_at<Number>(rows.phi, j * rows.features + i);
-        const Number p = law[j] > none ? law[j] : one, possible = law[j] > none ? q : one;
+        const Number p = where_less<Number>(none, law[j], law[j], one),
+                     possible = where_less<Number>(none, law[j], q, one);
         Number part{};
         if constexpr (!kl) {
             const Number x = (q - p) / p;
             part = p * x * x;
         } else if constexpr (roughly) {
             const Number ratio = possible / p, normal = all_lanes<Number>(1e-300);
-            part = p * (ratio - 1.0 - logarithm(ratio < normal ? normal : ratio));
-            strange = ratio > zero ? (ratio < normal ? one : strange) : strange;
-            part = ratio > zero ? part : no_bound;
+            part = p * (ratio - 1.0 - logarithm(where_less<Number>(ratio, normal, normal, ratio)));
+            strange = where_positive<Number>(ratio, where_less<Number>(ratio, normal, one, strange), strange);
+            part = where_positive<Number>(ratio, part, no_bound);
         } else {
             part = part_of_kl(p, possible, strange);
         }
-        const Number outside = q > zero ? (kl ? q : no_bound) : zero;
-        sum += law[j] > none ? part : outside;
+        const Number outside = where_positive<Number>(q, kl ? q : no_bound, zero);
+        sum += where_less<Number>(none, law[j], part, outside);
     }
     return sum;
 }
@@ -215,17 +221,18 @@ ALIDADE_INLINE Number divergence_of_base_model(const Rows& rows, const Number* l
 /// Both divergences are convex in the truth, so no mixture is farther than the farthest base model.
 template <bool kl, class Number>
 ALIDADE_INLINE Number divergence_of_base_models(const Rows& rows, const Number* law, Number& strange) {
+    const Number zero{}, one = all_lanes<Number>(1);
     Number largest{};
     for (Index i = 0; i < rows.features; ++i)
         largest = greater_of(largest, divergence_of_base_model<kl, true>(rows, law, i, strange));
     // Terms are of the size of one and rounded by 1e-15 at most, which the slack of 1e-10 covers of what is
     // not small.
-    const Number small = all_lanes<Number>(1e-3);
-    if (!kl || !any_of(largest < small)) return largest;
+    const Number near = where_less<Number>(largest, all_lanes<Number>(1e-3), one, zero);
+    if (!kl || !any_positive(near)) return largest;
     Number precise{};
     for (Index i = 0; i < rows.features; ++i)
         precise = greater_of(precise, divergence_of_base_model<kl, false>(rows, law, i, strange));
-    return largest < small ? precise : largest;
+    return where_positive<Number>(near, precise, largest);
 }
 
 /// Divergences of eight pairs: KL(P~, P) or the chi-square, at most, over all members.
@@ -248,10 +255,10 @@ struct DivergenceKernel {
             const Number apart = base_models_differ<Number>(rows);
             Number strange{};
             const Number bound = bound_of(lane, number_at<Number>(block.counts + l, 0), strange);
-            set_number(block.bounds + l, 0, apart > zero ? bound : zero);
+            set_number(block.bounds + l, 0, where_positive<Number>(apart, bound, zero));
             // What is not positive has underflowed, or is not a number: base models differ.
-            const Number odd = bound > zero ? strange : all_lanes<Number>(1);
-            set_number(block.strange + l, 0, apart > zero ? odd : zero);
+            const Number odd = where_positive<Number>(bound, strange, all_lanes<Number>(1));
+            set_number(block.strange + l, 0, where_positive<Number>(apart, odd, zero));
         }
     }
 
@@ -288,15 +295,17 @@ private:
     ALIDADE_INLINE static Number bound_of(const DivergenceLanes<Number>& lane, const Number& count,
                                           Number& strange) {
         const Number by_ball = kl ? kl_by_ball(lane, strange) : chi_square_by_ball(lane, count, strange);
+        const Number zero{}, one = all_lanes<Number>(1);
         // KL is at least 2 TV^2 (Pinsker), and the chi-square 4 TV^2: base models that far cannot give less.
         const Number variation = farthest_base_model(lane.rows, lane.law);
         const Number least = (kl ? 1.999999 : 3.999999) * variation * variation;
-        if (!any_of(by_ball > least)) return by_ball;
+        const Number beyond = where_less<Number>(least, by_ball, one, zero);
+        if (!any_positive(beyond)) return by_ball;
         Number odd{};
         const Number bound = lesser_of(by_ball, divergence_of_base_models<kl>(lane.rows, lane.law, odd));
         // Lanes that need it not must not notice that a neighbour does.
-        strange += by_ball > least ? odd : Number{};
-        return by_ball > least ? bound : by_ball;
+        strange += where_positive<Number>(beyond, odd, zero);
+        return where_positive<Number>(beyond, bound, by_ball);
     }
 };
 

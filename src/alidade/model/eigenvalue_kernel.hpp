@@ -21,9 +21,10 @@ ALIDADE_INLINE void reduce_to_tridiagonal(Number* a, Index p, Number* image, Num
         // x - alpha e_1, alpha of the sign that does not cancel. Where nothing is left to reflect, the
         // reflection is by nothing.
         const Number length = root_of(square);
-        v[k + 1] = head > zero ? head + length : head - length;
+        v[k + 1] = where_positive<Number>(head, head + length, head - length);
         const Number norm = v[k + 1] * v[k + 1] + rest;
-        const Number scale = rest > zero ? 2.0 / (norm > zero ? norm : one) : zero;
+        const Number scale =
+            where_positive<Number>(rest, 2.0 / where_positive<Number>(norm, norm, one), zero);
         // w = scale A v - (scale^2 v' A v / 2) v; then A - v w' - w v'.
         for (Index i = k + 1; i < p; ++i) image[i] = zero;
         for (Index j = k + 1; j < p; ++j) {
@@ -59,9 +60,9 @@ ALIDADE_INLINE Number resolvent_of(const Number* diagonal, const Number* beside,
         bend = weight * (bend * inverse - 2.0 * before * before);
         slope = one + weight * before;
         const Number pivot = x - diagonal[k] - weight;
-        const Number positive = pivot > zero ? one : zero;
+        const Number positive = where_positive<Number>(pivot, one, zero);
         above *= positive;
-        inverse = one / (pivot > zero ? pivot : one);
+        inverse = one / where_positive<Number>(pivot, pivot, one);
         const Number share = slope * inverse;
         first += share;
         second += share * share - bend * inverse;
@@ -96,28 +97,28 @@ ALIDADE_INLINE Number largest_eigenvalue_above(Number* matrix, Index p, Number* 
     // What rounding took away from the bound is not worth more than a try.
     const Number begun = resolvent_of(diagonal, beside, p, x, first, second);
     Number active = begun;
-    for (int step = 0; step < 60 && any_of(active > zero); ++step) {
+    for (int step = 0; step < 60 && any_positive(active); ++step) {
         const Number root = root_of(greater_of(zero, (n - 1) * (n * second - first * first)));
         const Number sum = first + root;
-        const Number next = x - n / (sum > zero ? sum : one), floor = x * (1 - 1e-14);
-        active *= next < floor ? one : zero;
+        const Number next = x - n / where_positive<Number>(sum, sum, one), floor = x * (1 - 1e-14);
+        active *= where_less<Number>(next, floor, one, zero);
         Number tried = next, off = 1e-15 * x, found_first{}, found_second{};
         Number passed = resolvent_of(diagonal, beside, p, tried, found_first, found_second);
         // It may have come to the eigenvalue itself, as it does at once of two, or rounding has led it a
         // little below: on from the nearest point above that passes.
         for (int attempt = 0; attempt < 40; ++attempt) {
-            const Number failed = active * (one - passed) * (tried < x ? one : zero);
-            if (!any_of(failed > zero)) break;
-            tried = failed > zero ? next + off : tried;
+            const Number failed = active * (one - passed) * where_less<Number>(tried, x, one, zero);
+            if (!any_positive(failed)) break;
+            tried = where_positive<Number>(failed, next + off, tried);
             off *= 4.0;
             passed = resolvent_of(diagonal, beside, p, tried, found_first, found_second);
         }
-        active *= passed * (tried < floor ? one : zero);
-        x = active > zero ? tried : x;
-        first = active > zero ? found_first : first;
-        second = active > zero ? found_second : second;
+        active *= passed * where_less<Number>(tried, floor, one, zero);
+        x = where_positive<Number>(active, tried, x);
+        first = where_positive<Number>(active, found_first, first);
+        second = where_positive<Number>(active, found_second, second);
     }
-    return begun > zero ? x : norm * (1 + 1e-12);
+    return where_positive<Number>(begun, x, norm * (1 + 1e-12));
 }
 
 }  // namespace alidade::detail

@@ -38,14 +38,15 @@ struct ErrorLanes {
 
 template <class Number>
 ALIDADE_INLINE Number over_ball(const ErrorStep& step, const ErrorLanes<Number>& lane, Number& strange) {
-    const Number zero{}, one = all_lanes<Number>(1);
+    const Number one = all_lanes<Number>(1);
     features_of_value(lane.rows, lane.value, lane.direction);
     const Number upper = largest_over_ball(*step.ball, lane.direction, lane.dual, strange);
     Number largest{};
     for (Index j = 0; j < lane.rows.successors; ++j)
         largest = greater_of(largest, size_of(number_at<Number>(lane.value, j)));
     // Each product may have been rounded by the least number there is: zero must be a proof.
-    strange = largest > zero ? (upper < all_lanes<Number>(least_expectation) ? one : strange) : strange;
+    strange = where_positive<Number>(
+        largest, where_less<Number>(upper, all_lanes<Number>(least_expectation), one, strange), strange);
     return lesser_of(upper + step.off, all_lanes<Number>(step.most));
 }
 
@@ -58,23 +59,24 @@ ALIDADE_INLINE Number by_total_variance(const ErrorStep& step, const ErrorLanes<
     // start, by the law of total variance [bernstein §4.3].
     const Number now = lesser_of(lane.range * lane.tau, given.leverage * lane.divergence);
     // Nothing can differ at the last learned step's successors, nor where nothing can be earned after them.
-    const Number zero{};
-    if (!any_of(lane.later > zero)) return now;
+    const Number zero{}, one = all_lanes<Number>(1);
+    if (!any_positive(lane.later)) return now;
     // P|D| from P~|D|: (P - P~)|D| <= sqrt(chi (n-1) P~|D|) <= eta P~|D| + chi (n-1)/(4 eta); a divergence
     // may be infinite.
     const Number expected = expectation_of(lane.law, lane.value, lane.rows.successors);
-    const Number grown = lane.later > zero ? lane.divergence * lane.later / (4 * given.growth) : zero;
+    const Number grown =
+        where_positive<Number>(lane.later, lane.divergence * lane.later / (4 * given.growth), zero);
     const Number by_growth = (1 + given.growth) * expected + grown;
     // Or by the maximum over the set; then the variances that are yet to be paid are averaged under P, which
     // costs tau times their range. P~ is a member: where that is too much for it already, the maximum need
     // not be known.
     const Number yet = lane.tau * lane.later * lane.later / given.yet;
     const Number before = strange;
-    const auto enough = by_growth <= expected + yet;
-    if (!any_of(by_growth > expected + yet)) return now + by_growth;
+    const Number needed = where_less<Number>(expected + yet, by_growth, one, zero);
+    if (!any_positive(needed)) return now + by_growth;
     const Number by_set = lesser_of(by_growth, over_ball(step, lane, strange) + yet);
-    strange = enough ? before : strange;
-    return now + (enough ? by_growth : by_set);
+    strange = where_positive<Number>(needed, strange, before);
+    return now + where_positive<Number>(needed, by_set, by_growth);
 }
 
 template <class Number>

@@ -145,7 +145,7 @@ ALIDADE_INLINE Number leading_eigenvalue(const Number* matrix, Index p, bool by_
         const Number norm = length_of(image, p), length = length_of(direction, p);
         // Where nothing can be learned, the direction is zero from here on, and so is the value: by products,
         // as GCC 12 fails on a choice that is made twice.
-        const Number alive = norm > zero ? one : zero;
+        const Number alive = where_positive<Number>(norm, one, zero);
         value = alive * (norm / greater_of(length, least));
         const Number divisor = greater_of(norm, least), inverse = alive / divisor;
         for (Index i = 0; i < p; ++i)
@@ -194,7 +194,7 @@ ALIDADE_INLINE void bonus_numbers(const FisherBlock& block, const FisherShared& 
     // Half the sum of |delta . phi_j| is at most half of sqrt(delta' I delta), by Cauchy-Schwarz, and
     // |delta|_J is about sqrt(2B): a total variation, to leading order, which is never above 1.
     const Number one = Number{} + 1.0, moved = 0.5 * root_of(2 * shared.allowance * leading);
-    *numbers = moved < one ? moved : one;
+    *numbers = where_less<Number>(moved, one, moved, one);
 }
 
 inline double sum_of_logarithms(const double* diagonal, Index p) {

@@ -13,20 +13,81 @@ namespace alidade::detail {
 // Functions of one number or of several lanes at once, by + - * / and roots alone: these are rounded
 // correctly on every machine, so that any width of vectors gives the same bits.
 
-/// As std::max and std::min have them.
+/// a < b ? x : y, lane by lane. Of eight lanes by the instructions themselves: GCC 12 joins comparisons of
+/// vectors, or moves them out of loops, and takes what it has no instruction for then apart, lane by lane,
+/// and with it all that is chosen by it.
+template <class Number>
+ALIDADE_INLINE Number where_less(const Number& a, const Number& b, const Number& x, const Number& y) {
+#if ALIDADE_NAMED_INSTRUCTIONS
+    if constexpr (width_of<Number> == 8) {
+        Number chosen;
+        std::uint16_t less;
+        asm("vcmppd $17, %[b], %[a], %[less]\n\tvblendmpd %[x], %[y], %[chosen]%{%[less]%}"
+            : [less] "=&Yk"(less), [chosen] "=v"(chosen)
+            : [a] "v"(a), [b] "v"(b), [x] "v"(x), [y] "v"(y));
+        return chosen;
+    } else
+#endif
+        return a < b ? x : y;
+}
+
+/// c > 0 ? x : y.
+template <class Number>
+ALIDADE_INLINE Number where_positive(const Number& c, const Number& x, const Number& y) {
+    return where_less<Number>(Number{}, c, x, y);
+}
+
+/// Whether a number, or one of several lanes, is above zero.
+template <class Number>
+ALIDADE_INLINE bool any_positive(const Number& x) {
+    const Number zero{};
+    if constexpr (width_of<Number> == 1) {
+        return x > zero;
+    } else {
+#if ALIDADE_NAMED_INSTRUCTIONS
+        if constexpr (width_of<Number> == 8) {
+            std::uint16_t positive;
+            asm("vcmppd $17, %[x], %[zero], %[positive]"
+                : [positive] "=Yk"(positive)
+                : [x] "v"(x), [zero] "v"(zero));
+            return positive != 0;
+        }
+#endif
+        const auto positive = x > zero;
+        std::int64_t together = 0;
+        for (Index l = 0; l < width_of<Number>; ++l) together |= positive[l];
+        return together != 0;
+    }
+}
+
+/// As std::max and std::min have them, which is how the instructions of eight lanes take their two arguments.
 template <class Number>
 ALIDADE_INLINE Number greater_of(const Number& a, const Number& b) {
-    return a < b ? b : a;
+#if ALIDADE_NAMED_INSTRUCTIONS
+    if constexpr (width_of<Number> == 8) {
+        Number greater;
+        asm("vmaxpd %[a], %[b], %[greater]" : [greater] "=v"(greater) : [a] "v"(a), [b] "v"(b));
+        return greater;
+    } else
+#endif
+        return a < b ? b : a;
 }
 template <class Number>
 ALIDADE_INLINE Number lesser_of(const Number& a, const Number& b) {
-    return b < a ? b : a;
+#if ALIDADE_NAMED_INSTRUCTIONS
+    if constexpr (width_of<Number> == 8) {
+        Number lesser;
+        asm("vminpd %[a], %[b], %[lesser]" : [lesser] "=v"(lesser) : [a] "v"(a), [b] "v"(b));
+        return lesser;
+    } else
+#endif
+        return b < a ? b : a;
 }
 
 template <class Number>
 ALIDADE_INLINE Number size_of(const Number& x) {
     const Number zero{};
-    return x < zero ? -x : x;
+    return where_less<Number>(x, zero, -x, x);
 }
 
 /// The same number in all lanes.
@@ -38,22 +99,19 @@ ALIDADE_INLINE Number all_lanes(double x) {
 ALIDADE_INLINE double root_of(double square) {
     return std::sqrt(square);
 }
+/// A loop over lanes is left a loop here and there.
 template <class Number>
 ALIDADE_INLINE Number root_of(const Number& square) {
     Number root;
+#if ALIDADE_NAMED_INSTRUCTIONS
+    if constexpr (width_of<Number> == 2)
+        asm("sqrtpd %1, %0" : "=x"(root) : "x"(square));
+    else
+        asm("vsqrtpd %1, %0" : "=v"(root) : "v"(square));
+#else
     for (Index l = 0; l < width_of<Number>; ++l) root[l] = std::sqrt(square[l]);
+#endif
     return root;
-}
-
-/// Of a comparison, or of several lanes' comparisons.
-ALIDADE_INLINE bool any_of(bool truth) {
-    return truth;
-}
-template <class Truth>
-ALIDADE_INLINE bool any_of(const Truth& truth) {
-    std::int64_t together = 0;
-    for (std::size_t l = 0; l < sizeof(Truth) / sizeof(std::int64_t); ++l) together |= truth[l];
-    return together != 0;
 }
 
 template <class To, class From>

@@ -26,7 +26,7 @@ ALIDADE_INLINE void numbers_to(double* place, const Number& numbers) {
 /// lines of a cache is read slowly.
 template <class Number>
 ALIDADE_INLINE void keep_in_register([[maybe_unused]] Number& numbers) {
-#if ALIDADE_WIDER_LANES
+#if ALIDADE_NAMED_INSTRUCTIONS
     asm("" : "+x"(numbers));
 #endif
 }

@@ -22,6 +22,13 @@
 #define ALIDADE_WIDER_LANES 0
 #endif
 
+/// 1 where kernels name instructions, for what GCC does not do well by itself; the same bits where they do not.
+#if ALIDADE_WIDER_LANES && !defined(__clang__)
+#define ALIDADE_NAMED_INSTRUCTIONS 1
+#else
+#define ALIDADE_NAMED_INSTRUCTIONS 0
+#endif
+
 /// What works on vectors is part of the function that a set of instructions was chosen for. The vectors never
 /// cross a function that is not inlined, so no ABI is at stake. A CUDA compiler reads it for both sides.
 #if defined(__CUDACC__)

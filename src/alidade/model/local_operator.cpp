@@ -64,14 +64,15 @@ struct BracketKernel {
                                    double* scratch, double* lower, double* upper, double* strange) {
         const Index m = tile.successors, d = step.ball->features;
         Number* const direction = reinterpret_cast<Number*>(scratch);
-        const Number zero{}, one = all_lanes<Number>(1);
+        const Number one = all_lanes<Number>(1);
         for (Index l = 0; l < lanes; l += width_of<Number>) {
             features_of_value<Number>({tile.phi + l, m, d}, value + l, direction);
             Number largest{}, odd{};
             for (Index j = 0; j < m; ++j)
                 largest = greater_of(largest, size_of(number_at<Number>(value + l, j)));
             const Number most = largest_over_ball(*step.ball, direction, direction + d, odd);
-            odd = largest > zero ? (most < all_lanes<Number>(least_expectation) ? one : odd) : odd;
+            odd = where_positive<Number>(
+                largest, where_less<Number>(most, all_lanes<Number>(least_expectation), one, odd), odd);
             set_number(upper + l, 0, most);
             set_number(strange + l, 0, odd);
             if (step.lower.empty()) continue;

@@ -47,7 +47,7 @@ ALIDADE_INLINE Number expectation_of_possible(const Number* law, const double* v
     const Number zero{}, least = all_lanes<Number>(negligible);
     Number sum{};
     for (Index j = 0; j < successors; ++j)
-        sum += law[j] > least ? law[j] * number_at<Number>(value, j) : zero;
+        sum += where_less<Number>(least, law[j], law[j] * number_at<Number>(value, j), zero);
     return sum;
 }
 
@@ -131,15 +131,15 @@ ALIDADE_INLINE Number cut_half_width(const WeightBall& ball, Number* dual, const
         along = along / face.square;
         const Number across = root_of(greater_of(zero, square / face.square - along * along));
         Number lambda = -along - across * face.tangent;
-        lambda = along < zero ? lambda : zero;
-        lambda = lambda > zero ? lambda : zero;
-        if (!any_of(lambda > zero)) continue;
+        lambda = where_less<Number>(along, zero, lambda, zero);
+        lambda = where_positive<Number>(lambda, lambda, zero);
+        if (!any_positive(lambda)) continue;
         Number changed{};
         for (Index k = 0; k < p; ++k) {
-            dual[k] = lambda > zero ? dual[k] + lambda * v[k] : dual[k];
+            dual[k] = where_positive<Number>(lambda, dual[k] + lambda * v[k], dual[k]);
             changed += dual[k] * dual[k];
         }
-        square = lambda > zero ? changed : square;
+        square = where_positive<Number>(lambda, changed, square);
         moved += lambda * ball.projected[face.feature];
         length += lambda;
     }
@@ -157,7 +157,7 @@ template <class Number>
 ALIDADE_INLINE Number largest_over_ball(const WeightBall& ball, const Number* f, Number* dual,
                                         Number& strange) {
     const Index d = ball.features, p = ball.dimension;
-    const Number zero{}, one = all_lanes<Number>(1);
+    const Number one = all_lanes<Number>(1);
     Number at_estimate{}, at_projection{}, most = f[0], least = f[0], length{};
     for (Index i = 0; i < d; ++i) {
         length += f[i] * f[i];
@@ -167,7 +167,8 @@ ALIDADE_INLINE Number largest_over_ball(const WeightBall& ball, const Number* f,
         least = lesser_of(least, f[i]);
     }
     const Number size = greater_of(most, -least);
-    strange = size > zero ? (size < all_lanes<Number>(least_direction) ? one : strange) : strange;
+    strange = where_positive<Number>(
+        size, where_less<Number>(size, all_lanes<Number>(least_direction), one, strange), strange);
     Number square{};
     for (Index k = 0; k < p; ++k) {
         Number sum{};
@@ -186,7 +187,7 @@ ALIDADE_INLINE Number largest_over_ball(const WeightBall& ball, const Number* f,
     // With few data the ball reaches out of the simplex, and the maximum over both together may be less than
     // either's own.
     const Number cut = lesser_of(upper, at_projection + cut_half_width(ball, dual, square, length));
-    return square > zero ? cut : upper;
+    return where_positive<Number>(square, cut, upper);
 }
 
 }  // namespace alidade::detail

@@ -98,28 +98,29 @@ struct SubsetMaximum {
                     crosses[with] = crosses[l] + twice[h * half + j];
                     most = greater_of(most, low[with] + crosses[with]);
                 }
-            const Number better = h == 0 ? one : (most > best ? one : zero);
-            second = better > zero ? (h == 0 ? second : best) : greater_of(second, most);
-            place = better > zero ? all_lanes<Number>(static_cast<double>(h)) : place;
-            best = better > zero ? most : best;
+            const Number better = h == 0 ? one : where_less<Number>(best, most, one, zero);
+            second = where_positive<Number>(better, h == 0 ? second : best, greater_of(second, most));
+            place = where_positive<Number>(better, all_lanes<Number>(static_cast<double>(h)), place);
+            best = where_positive<Number>(better, most, best);
         }
         // The best second half again, lane by lane another one, to see where in it the largest is.
         Number left = place;
         for (Index k = rest - 1; k >= 0; --k) {
             const double power = static_cast<double>(Index{1} << k);
-            bits[k] = left < all_lanes<Number>(power) ? zero : one;
+            bits[k] = where_less<Number>(left, all_lanes<Number>(power), zero, one);
             left -= bits[k] * power;
         }
         const Number own = cross_sums(products, m, half, rest, bits, crosses);
         const Number threshold = best - margin * trace;
         Number near{}, where{};
         for (Index l = lows - 1; l >= 0; --l) {
-            const Number here = low[l] + crosses[l] + own < threshold ? zero : one;
+            const Number here = where_less<Number>(low[l] + crosses[l] + own, threshold, zero, one);
             near += here;
-            where = here > zero ? all_lanes<Number>(static_cast<double>(l)) : where;
+            where = where_positive<Number>(here, all_lanes<Number>(static_cast<double>(l)), where);
         }
-        const Number others = second < threshold ? zero : one;
-        return {best, place * static_cast<double>(lows) + where, near + others > one ? one : zero};
+        const Number others = where_less<Number>(second, threshold, zero, one);
+        return {best, place * static_cast<double>(lows) + where,
+                where_less<Number>(one, near + others, one, zero)};
     }
 
     /// Of all subsets of `count` generators from `first` on.
@@ -189,7 +190,7 @@ private:
         Number place = from;
         for (Index j = free - 1; j >= 0; --j) {
             const double power = static_cast<double>(Index{1} << j);
-            chosen[j] = place < all_lanes<Number>(power) ? zero : one;
+            chosen[j] = where_less<Number>(place, all_lanes<Number>(power), zero, one);
             place -= chosen[j] * power;
         }
     }
@@ -228,21 +229,21 @@ private:
         spread(place, free, chosen);
         best = square_at(generators, free, p, chosen, low, low + p);
         // Those that come near are judged by the sums themselves, as if all had been; one is the rule.
-        const Number many = largest > zero ? found.many : zero;
-        if (any_of(many > zero)) {
+        const Number many = where_positive<Number>(largest, found.many, zero);
+        if (any_positive(many)) {
             const Number threshold = found.largest - roundings * trace;
             SubsetMaximum<Number>::squares_of(products, m, 0, free, squares, crosses);
-            best = many > zero ? all_lanes<Number>(-1) : best;
+            best = where_positive<Number>(many, all_lanes<Number>(-1), best);
             for (Index s = 0; s < (Index{1} << free); ++s) {
-                const Number candidate = squares[s] < threshold ? zero : one;
-                if (!any_of(candidate * many > zero)) continue;
+                const Number candidate = where_less<Number>(squares[s], threshold, zero, one);
+                if (!any_positive(candidate * many)) continue;
                 const Number here = all_lanes<Number>(static_cast<double>(s));
                 spread(here, free, chosen);
                 const Number square = square_at(generators, free, p, chosen, low, low + p);
                 // The first of those that attain the maximum: they come in their order.
-                const Number better = candidate * many * (square > best ? one : zero);
-                place = better > zero ? here : place;
-                best = better > zero ? square : best;
+                const Number better = candidate * many * where_less<Number>(best, square, one, zero);
+                place = where_positive<Number>(better, here, place);
+                best = where_positive<Number>(better, square, best);
             }
         }
         finish(block, lane, largest, place, root_of(best), root_of(imbalance));
@@ -256,13 +257,13 @@ private:
         // models that nearly agree; |V| and |1-V| differ by at most this. The vertex found is the maximiser
         // up to the rounding of norms compared with each other.
         const Number upper = (lower + imbalance) * (1 + 1e-12);
-        set_number(block.lower + lane, 0, largest > zero ? lower : zero);
-        set_number(block.upper + lane, 0, largest > zero ? upper : zero);
-        set_number(block.witness + lane, 0, largest > zero ? place : zero);
-        const Number small = largest > all_lanes<Number>(1e-100) ? zero : one;
-        const Number ordinary = largest < all_lanes<Number>(1e100) ? zero : one;
+        set_number(block.lower + lane, 0, where_positive<Number>(largest, lower, zero));
+        set_number(block.upper + lane, 0, where_positive<Number>(largest, upper, zero));
+        set_number(block.witness + lane, 0, where_positive<Number>(largest, place, zero));
+        const Number small = where_less<Number>(all_lanes<Number>(1e-100), largest, zero, one);
+        const Number ordinary = where_less<Number>(largest, all_lanes<Number>(1e100), zero, one);
         set_number(block.strange + lane, 0,
-                   largest > zero ? small + ordinary : (largest == zero ? zero : one));
+                   where_positive<Number>(largest, small + ordinary, largest == zero ? zero : one));
     }
 };
 
