@@ -254,6 +254,14 @@ TEST(SharedLossAttack, HoldsWhereTheSearchIsCutShort) {
         const Undecided undecided(random, learned, policy, shared, 100, 1 + seed % 3, seed % 2 == 0);
         const double member = undecided.highest(random);
         EXPECT_GE(shared.bound(), member - 1e-13) << "seed " << seed;
+        // With more choices by the convex sets it only falls, and no member is above it.
+        double before = shared.bound(0);
+        for (const int sharpened : {1, 4, 16}) {
+            const double bound = shared.bound(sharpened);
+            EXPECT_LE(bound, before) << "seed " << seed;
+            EXPECT_GE(bound, member - 1e-13) << "seed " << seed;
+            before = bound;
+        }
         if (shared.bound() > 1e-6) tightest = std::max(tightest, member / shared.bound());
     }
     RecordProperty("tightest", std::to_string(tightest));

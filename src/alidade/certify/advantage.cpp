@@ -109,7 +109,7 @@ private:
         // value].
         const double value = start.expect(step_.next.value);
         return {
-            widened(std::min(expected_loss(step_.next.loss), shared_loss_.bound())),
+            widened(std::min(expected_loss(step_.next.loss), shared_loss_.bound(question_.sharpened))),
             widened(expected_loss(step_.next.gap)),
             {std::max(0.0, value + start.expect(step_.next.low) - slack),
              std::min(static_cast<double>(shape_.horizon), value + start.expect(step_.next.high) + slack)},
@@ -133,7 +133,7 @@ private:
 
 AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy, const ValueBounds& bounds,
-                                 Threads threads, const NearRewards* near) {
+                                 Threads threads, const NearRewards* near, int sharpened) {
     const Shape& shape = learned.shape();
     expects(reward.shape() == shape && policy.shape() == shape,
             "reward and policy must have the model's shape ({} states, {} actions, horizon {})", shape.states,
@@ -143,7 +143,7 @@ AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationT
                 "value bounds have {} rows of {}; must have {} rows of {}", values->rows(), values->cols(),
                 shape.horizon + 1, shape.states);
     deviations.require_fit(learned);
-    return AdvantageRecursion({learned, deviations, reward, policy, bounds, near}, threads).run();
+    return AdvantageRecursion({learned, deviations, reward, policy, bounds, near, sharpened}, threads).run();
 }
 
 }  // namespace alidade::detail

@@ -32,8 +32,9 @@ struct AdvantageBounds {
 /// Both allow for the misspecification. An advantage that is not exactly zero by definition gets a rounding
 /// slack of 1e-9, so a bound of exactly 0 is a proof. `bounds` are those of the same reward and policy.
 /// With `near` losses are bounded under all of those rewards at once; `value` stays that of the one.
+/// `sharpened` is what SharedLoss::bound takes.
 AdvantageBounds advantage_bounds(const LearnedMixture& learned, const DeviationTable& deviations,
                                  const Reward& reward, const Policy& policy, const ValueBounds& bounds,
-                                 Threads threads = {}, const NearRewards* near = nullptr);
+                                 Threads threads = {}, const NearRewards* near = nullptr, int sharpened = 1);
 
 }  // namespace alidade::detail

@@ -27,6 +27,7 @@ struct AdvantageQuestion {
     const Policy& policy;
     const ValueBounds& bounds;
     const NearRewards* near = nullptr;  ///< all rewards near it, or none: it alone
+    int sharpened = 1;                  ///< choices that SharedLoss bounds by the convex sets themselves
 };
 
 /// What the actions of one state add to SharedLoss, which takes them in the order of the states.

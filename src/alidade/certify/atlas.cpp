@@ -7,10 +7,10 @@
 #include <set>
 
 #include "../model/parallel.hpp"
-#include "alidade/certify/reward_certificate.hpp"
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "atlas_search.hpp"
+#include "sharper_certificate.hpp"
 
 namespace alidade {
 
@@ -51,13 +51,6 @@ void require_room(const std::vector<double>& at_least, const std::vector<double>
             least, most);
 }
 
-RewardCertificate certificate_of(const Knowledge& knowledge, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy, Threads threads) {
-    return knowledge.certificate.candidates.empty()
-               ? certify_reward(*knowledge.learned, deviations, reward, policy, threads)
-               : certify_reward(knowledge, deviations, reward, policy, threads);
-}
-
 /// Something that an atlas says, to be computed again.
 struct Claim {
     const std::vector<double>* weights = nullptr;
@@ -70,15 +63,19 @@ struct Claim {
 double excess(const Claim& claim, const Knowledge& knowledge, const DeviationTable& deviations,
               const Objectives& objectives) {
     const Reward reward = objectives.weighted(*claim.weights);
+    const auto certificate_of = [&](const Policy& policy, int sharpened) {
+        return detail::certify_reward_sharply(knowledge, deviations, reward, policy, 1, sharpened);
+    };
     if (!claim.policy) {
         const Policy own = backward_induction(knowledge.learned->model(), reward).policy;
-        const RewardCertificate found = certificate_of(knowledge, deviations, reward, own, 1);
+        const RewardCertificate found = certificate_of(own, 1);
         return std::min(found.optimal_upper, found.value.upper + found.loss_bound) - claim.optimal_upper;
     }
-    const RewardCertificate found = certificate_of(knowledge, deviations, reward, *claim.policy, 1);
+    const RewardCertificate found = certificate_of(*claim.policy, 1);
     if (claim.value)
         return std::max(claim.value->lower - found.value.lower, found.value.upper - claim.value->upper);
-    return found.loss_bound - claim.loss_bound;
+    if (found.loss_bound <= claim.loss_bound) return found.loss_bound - claim.loss_bound;
+    return certificate_of(*claim.policy, detail::most_sharpened).loss_bound - claim.loss_bound;
 }
 
 std::vector<Claim> claims_of(const Atlas& atlas) {

@@ -14,9 +14,12 @@ Atlas AtlasSearch::atlas() {
         options_.at_least.empty() ? std::vector<double>(at(atlas.objectives), 0.0) : options_.at_least;
     atlas.at_most =
         options_.at_most.empty() ? std::vector<double>(at(atlas.objectives), 1.0) : options_.at_most;
+    for (DoneCell& done : done_) {
+        cells_.close(done.leaf, static_cast<Index>(atlas.cells.size()));
+        atlas.cells.push_back(std::move(done.cell));
+    }
     atlas.corners = cells_.corners();
     atlas.tree = cells_.tree();
-    atlas.cells = std::move(done_);
     atlas.asked = options_.loss;
     atlas.certificates = static_cast<Index>(points_.size());
     atlas.rounds = rounds_;

@@ -9,6 +9,7 @@
 #include "alidade/error.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "sharper_certificate.hpp"
 
 namespace alidade::detail {
 
@@ -20,8 +21,6 @@ constexpr std::size_t tried_plans = 3;
 constexpr double least_part = 0.05;
 /// Where the data are the limit, cells are accepted a little above it.
 constexpr double above_floor = 1.1;
-/// Certificates are not exact beyond this share of H, so nothing is asked below it.
-constexpr double least_level = 1e-8;
 /// Shortfalls are differences of values up to H.
 constexpr double rounding_of_values = 1e-12;
 
@@ -55,6 +54,7 @@ Atlas AtlasSearch::run() {
         if (options_.observe)
             options_.observe({static_cast<Index>(points_.size()), static_cast<Index>(done_.size()),
                               static_cast<Index>(open.size()), level_ / above_floor});
+        if (open.empty()) open = opened_again();
         if (open.empty()) break;
         if (must_stop(open.size())) {
             settle(open);
@@ -63,6 +63,7 @@ Atlas AtlasSearch::run() {
         open = refine(std::move(open));
         plan_corners(open);
     }
+    if (limit_ != AtlasLimit::interrupted) sharpen_worst();
     return atlas();
 }
 
@@ -113,16 +114,16 @@ void AtlasSearch::plan_corners(const std::vector<OpenCell>& cells) {
     }
 }
 
-std::vector<RewardCertificate> AtlasSearch::certificates(const std::vector<Question>& questions) const {
+std::vector<RewardCertificate> AtlasSearch::certificates(const std::vector<Question>& questions,
+                                                         int sharpened) const {
     std::vector<RewardCertificate> certificates(questions.size());
     const Threads each = questions.size() == 1 ? options_.threads : Threads{1};
     in_chunks(static_cast<Index>(questions.size()), 1, options_.threads, [&](Index first, Index last) {
         for (auto i = at(first); i < at(last); ++i) {
             const Reward reward = objectives_.weighted(weights(questions[i].corner));
             const Policy& policy = plans_[at(questions[i].plan)].policy;
-            certificates[i] = knowledge_.certificate.candidates.empty()
-                                  ? certify_reward(*knowledge_.learned, deviations_, reward, policy, each)
-                                  : certify_reward(knowledge_, deviations_, reward, policy, each);
+            certificates[i] =
+                certify_reward_sharply(knowledge_, deviations_, reward, policy, each, sharpened);
         }
     });
     return certificates;
@@ -136,7 +137,10 @@ void AtlasSearch::certify(std::vector<Question> questions) {
     for (std::size_t i = 0; i < questions.size(); ++i) {
         points_[questions[i]] = {found[i].loss_bound, found[i].value};
         Place& place = places_[questions[i].corner];
-        place.floor = std::min(place.floor, found[i].loss_bound);
+        if (found[i].loss_bound < place.floor) {
+            place.floor = found[i].loss_bound;
+            place.floor_plan = questions[i].plan;
+        }
         // V* = V^pi + loss [docs/algorithms/atlas.md, Theorem 5]. Of the corner's own plan alone, which
         // anybody can make again who checks the atlas.
         if (questions[i].plan == place.own)
@@ -270,8 +274,7 @@ void AtlasSearch::accept(const OpenCell& cell, Index plan) {
     AtlasCell done{cell.corners, plan, {}, 0};
     for (const Index corner : cell.corners) done.bounds.push_back(points_.at({corner, plan}).bound);
     done.loss_bound = std::ranges::max(done.bounds);
-    cells_.close(cell, static_cast<Index>(done_.size()));
-    done_.push_back(std::move(done));
+    done_.push_back({cell, std::move(done)});
 }
 
 /// The own plan of the corner at which the pool falls short most joins it, if by more than `least`.

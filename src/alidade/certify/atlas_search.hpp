@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ private:
         double best = 0;                  // optimal value in the model
         Index own = -1;                   // its own plan
         double floor = infinite;          // the least bound found
+        Index floor_plan = -1;            // and whose it is
         double optimal_upper = infinite;  // on the real system, by the own plan
     };
     /// What was certified of a plan at a corner.
@@ -42,7 +44,7 @@ private:
         Interval value;
     };
     struct Question {
-        Index corner = 0, plan = 0;
+        Index corner = -1, plan = -1;
         bool operator==(const Question&) const = default;
         bool operator<(const Question& other) const {
             return std::pair(corner, plan) < std::pair(other.corner, other.plan);
@@ -55,11 +57,19 @@ private:
         std::optional<Index> found;  // one whose bounds are all below the level
         bool over = false;
     };
+    /// A cell that has a plan. It may be opened again, so that its leaf is not told before the end.
+    struct DoneCell {
+        OpenCell leaf;
+        AtlasCell cell;
+    };
     static constexpr double infinite = std::numeric_limits<double>::infinity();
+    /// Certificates are not exact beyond this share of H, so nothing is asked below it.
+    static constexpr double least_level = 1e-8;
 
     void plan_corners(const std::vector<OpenCell>& cells);
     void certify(std::vector<Question> questions);
-    std::vector<RewardCertificate> certificates(const std::vector<Question>& questions) const;
+    std::vector<RewardCertificate> certificates(const std::vector<Question>& questions,
+                                                int sharpened = 1) const;
     void find_floors();
     void second_opinions();
     void set_level();
@@ -74,6 +84,10 @@ private:
     std::optional<EdgeSplit> longest_edge(const OpenCell& cell) const;
     void settle(const std::vector<OpenCell>& cells);
     void accept(const OpenCell& cell, Index plan);
+    /// Cells that are above the level now that it has fallen.
+    std::vector<OpenCell> opened_again();
+    /// Whether the certificate was made with more effort and is smaller.
+    bool sharpen(const Question& question);
 
     double shortfall(Index corner, Index plan) const;
     double largest_shortfall(const OpenCell& cell, Index plan) const;
@@ -81,6 +95,8 @@ private:
     std::vector<Index> best_plans(const OpenCell& cell, std::size_t most) const;
     const std::vector<double>& weights(Index corner) const { return cells_.corner(corner); }
     bool must_stop(std::size_t open);
+    /// The largest bounds, with more effort, while they are above what was asked for.
+    void sharpen_worst();
     Atlas atlas();
     void keep_used(Atlas& atlas);
     void value_intervals(Atlas& atlas, const std::vector<Index>& plans);
@@ -94,7 +110,9 @@ private:
     std::map<Index, Place> places_;  // by corner
     std::vector<PlanOfWeights> plans_;
     std::map<Question, Point> points_;
-    std::vector<AtlasCell> done_;
+    std::vector<DoneCell> done_;
+    std::set<Question> sharp_;  // made with more effort
+    int openings_ = 0;
     double level_ = 0;
     Index rounds_ = 0;
     AtlasLimit limit_ = AtlasLimit::target;

@@ -10,6 +10,7 @@
 #include "alidade/plan/evaluation.hpp"
 #include "interval_loss.hpp"
 #include "model_gaps.hpp"
+#include "sharper_certificate.hpp"
 #include "transfer.hpp"
 
 namespace alidade {
@@ -30,11 +31,12 @@ const LearnedModel& learned_of(const Knowledge& knowledge) {
 /// event as the rest, so the better of both is taken. Without it the expansions of `advantage` would be lost,
 /// which are of one kernel [misspecification, Lemma 7].
 void take_transfer(const LearnedMixture& learned, const DeviationTable& deviations, const Reward& reward,
-                   const Policy& policy, Threads threads, detail::AdvantageBounds& losses) {
+                   const Policy& policy, Threads threads, int sharpened, detail::AdvantageBounds& losses) {
     const LearnedMixture mixtures = learned.exact();
     const ValueBounds bounds = value_bounds(mixtures, reward, policy, threads);
-    const detail::AdvantageBounds of_mixtures = detail::advantage_bounds(
-        mixtures, deviations.without(learned.misspecification()), reward, policy, bounds, threads);
+    const detail::AdvantageBounds of_mixtures =
+        detail::advantage_bounds(mixtures, deviations.without(learned.misspecification()), reward, policy,
+                                 bounds, threads, nullptr, sharpened);
     const detail::TransferOfReward rest = detail::transfer_of_reward(learned, policy, bounds);
     const double slack = detail::rounding_slack(learned.shape().horizon);
     const double both = rest.policy + rest.optimal + slack;
@@ -54,15 +56,8 @@ void settle(RewardCertificate& certificate, double horizon) {
     certificate.loss_bound = std::clamp(least, 0.0, horizon);
 }
 
-}  // namespace
-
-RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy,
-                                 Threads threads) {
-    return certify_reward(learned, DeviationTable::of(learned), reward, policy, threads);
-}
-
-RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy, Threads threads) {
+RewardCertificate by_model(const LearnedModel& learned, const DeviationTable& deviations,
+                           const Reward& reward, const Policy& policy, Threads threads, int sharpened) {
     const Shape& shape = learned.shape();
     expects(reward.shape() == shape,
             "the reward's shape is not the model's ({} states, {} actions, horizon {})", shape.states,
@@ -83,10 +78,10 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     const double plain = certificate.optimal_upper - by_states.lower;
     certificate.methods = {{"plain", plain}};
     if (const LearnedMixture* mixture = learned.mixture()) {
-        detail::AdvantageBounds losses =
-            detail::advantage_bounds(*mixture, deviations, reward, policy, bounds, threads);
+        detail::AdvantageBounds losses = detail::advantage_bounds(*mixture, deviations, reward, policy,
+                                                                  bounds, threads, nullptr, sharpened);
         if (mixture->misspecification() > 0)
-            take_transfer(*mixture, deviations, reward, policy, threads, losses);
+            take_transfer(*mixture, deviations, reward, policy, threads, sharpened, losses);
         // One interval lets every state choose its own member of a set, the other has one member for all
         // states of a step, to first order [docs/algorithms/likelihood.md, The value]. Both contain V^pi on
         // the same event.
@@ -102,13 +97,8 @@ RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTab
     return certificate;
 }
 
-RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy,
-                                 Threads threads) {
-    return certify_reward(knowledge, DeviationTable::of(learned_of(knowledge)), reward, policy, threads);
-}
-
-RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
-                                 const Reward& reward, const Policy& policy, Threads threads) {
+RewardCertificate by_knowledge(const Knowledge& knowledge, const DeviationTable& deviations,
+                               const Reward& reward, const Policy& policy, Threads threads, int sharpened) {
     const LearnedModel& learned = learned_of(knowledge);
     const RewardFreeCertificate& claim = knowledge.certificate;
     expects(!claim.candidates.empty() && claim.bound >= 0 && claim.any_plan >= claim.bound,
@@ -118,7 +108,7 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
         "the reward-free certificate fails with probability {}, the confidence sets with {}; must hold on "
         "the same event",
         claim.failure_probability, learned.delta());
-    RewardCertificate certificate = certify_reward(learned, deviations, reward, policy, threads);
+    RewardCertificate certificate = by_model(learned, deviations, reward, policy, threads, sharpened);
     const TransitionModel& model = learned.model();
     // What the policy lacks in the model is measured: nothing that a planner says of itself is believed
     // [docs/algorithms/hoeffding.md, Theorem 5].
@@ -131,6 +121,36 @@ RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTabl
     certificate.methods.emplace_back("reward-free", free + detail::rounding_slack(learned.shape().horizon));
     settle(certificate, static_cast<double>(learned.shape().horizon));
     return certificate;
+}
+
+}  // namespace
+
+RewardCertificate certify_reward(const LearnedModel& learned, const Reward& reward, const Policy& policy,
+                                 Threads threads) {
+    return by_model(learned, DeviationTable::of(learned), reward, policy, threads, 1);
+}
+
+RewardCertificate certify_reward(const LearnedModel& learned, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy, Threads threads) {
+    return by_model(learned, deviations, reward, policy, threads, 1);
+}
+
+RewardCertificate certify_reward(const Knowledge& knowledge, const Reward& reward, const Policy& policy,
+                                 Threads threads) {
+    return by_knowledge(knowledge, DeviationTable::of(learned_of(knowledge)), reward, policy, threads, 1);
+}
+
+RewardCertificate certify_reward(const Knowledge& knowledge, const DeviationTable& deviations,
+                                 const Reward& reward, const Policy& policy, Threads threads) {
+    return by_knowledge(knowledge, deviations, reward, policy, threads, 1);
+}
+
+RewardCertificate detail::certify_reward_sharply(const Knowledge& knowledge, const DeviationTable& deviations,
+                                                 const Reward& reward, const Policy& policy, Threads threads,
+                                                 int sharpened) {
+    return knowledge.certificate.candidates.empty()
+               ? by_model(learned_of(knowledge), deviations, reward, policy, threads, sharpened)
+               : by_knowledge(knowledge, deviations, reward, policy, threads, sharpened);
 }
 
 std::vector<RewardCertificate> certify_rewards(const Knowledge& knowledge,

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t most_states = 32;    // searched; the others count with their bounds
 constexpr std::size_t most_choices = 300;  // examined
-constexpr int most_sharpened = 1;          // by the sets themselves: each takes as long as all the rest
 constexpr double worth_sharpening = 0.1;   // the share of a set in a bound
 constexpr double sum_slack = 1 + 1e-12;    // for rounding of sums of positive terms
 
@@ -163,7 +162,7 @@ SharedLoss::Search SharedLoss::search(const Path& path) const {
     return found;
 }
 
-double SharedLoss::bound() const {
+double SharedLoss::bound(int sharpened) const {
     if (!applies_) return std::numeric_limits<double>::infinity();
     std::vector<Search> searches;
     for (const Path& path : paths_)
@@ -174,7 +173,7 @@ double SharedLoss::bound() const {
         Search& largest =
             *std::ranges::max_element(searches, {}, [](const Search& each) { return each.open.top().bound; });
         most = std::max(0.0, largest.open.top().bound * sum_slack);
-        if (k == most_sharpened || largest.open.top().sharp || most == 0) break;
+        if (k == sharpened || largest.open.top().sharp || most == 0) break;
         Choice best = largest.open.top();
         largest.open.pop();
         sharpen(best, largest.rests[best.decided]);

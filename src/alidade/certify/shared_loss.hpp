@@ -52,8 +52,9 @@ public:
     /// Takes a first action that may be as good as any: A_0(a) alone is at most what `advantage` says, and
     /// A_0(a) + E[D_1] at most `bound`.
     void add_first(Action a, double bound, UndecidedAction advantage);
-    /// The bound of the loss from the start, without slack; infinite where there is none.
-    double bound() const;
+    /// The bound of the loss from the start, without slack; infinite where there is none. So many choices,
+    /// the largest ones, are bounded by the convex sets themselves: each takes as long as all the rest.
+    double bound(int sharpened = 1) const;
 
 private:
     struct UndecidedState {

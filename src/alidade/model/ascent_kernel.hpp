@@ -203,17 +203,16 @@ ALIDADE_INLINE Number scores_of(const double* const* row, Index size, const doub
     if constexpr (fixed != 0) size = fixed;
     Number sum[at(width)][at(parts)];
     // Unrolled, so that the sums stay in registers.
-#pragma GCC unroll 8
+    ALIDADE_UNROLLED
     for (Index l = 0; l < width; ++l) {
         const double* const slope = slopes + l * size;
-#pragma GCC unroll 8
+        ALIDADE_UNROLLED
         for (Index q = 0; q < parts; ++q)
             sum[l][q] = numbers_from<Number>(row[l] + q * width) * numbers_from<Number>(slope + q * width);
-        for (Index first = lanes; first < size; first += lanes)
-#pragma GCC unroll 8
-            for (Index q = 0; q < parts; ++q)
-                sum[l][q] += numbers_from<Number>(row[l] + first + q * width) *
-                             numbers_from<Number>(slope + first + q * width);
+        for (Index first = lanes; first < size; first += lanes) ALIDADE_UNROLLED
+        for (Index q = 0; q < parts; ++q)
+            sum[l][q] += numbers_from<Number>(row[l] + first + q * width) *
+                         numbers_from<Number>(slope + first + q * width);
     }
     return sums_across(sum);
 }

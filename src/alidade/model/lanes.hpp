@@ -22,7 +22,8 @@
 #define ALIDADE_WIDER_LANES 0
 #endif
 
-/// 1 where kernels name instructions, for what GCC does not do well by itself; the same bits where they do not.
+/// 1 where kernels name instructions, for what GCC does not do well by itself; the same bits where they do
+/// not.
 #if ALIDADE_WIDER_LANES && !defined(__clang__)
 #define ALIDADE_NAMED_INSTRUCTIONS 1
 #else
@@ -35,6 +36,12 @@
 #define ALIDADE_INLINE __host__ __device__ inline
 #else
 #define ALIDADE_INLINE [[gnu::always_inline]] inline
+#endif
+/// Of up to eight turns.
+#if defined(__CUDACC__)
+#define ALIDADE_UNROLLED _Pragma("unroll")
+#else
+#define ALIDADE_UNROLLED _Pragma("GCC unroll 8")
 #endif
 #if ALIDADE_LANES
 #pragma GCC diagnostic ignored "-Wpsabi"
