@@ -101,12 +101,13 @@ public:
         Attack attack(knowledge, *objectives_, atlas, random_);
         attack.run();
         const Outcome& outcome = attack.outcome();
-        const std::array<double, 3> tightness = attack.tightness();
+        const std::array<double, 4> tightness = attack.tightness();
         fmt::print(
-            "| {}; {:.0e} | {:.3g} | {:.3g} | {} / {} | {} | {} | {} | {:.4f} | {:.2f} | {:.2f} | {:.2f} |\n",
+            "| {}; {:.0e} | {:.3g} | {:.3g} | {} / {} | {} | {} | {} | {:.4f} | {:.2f} | {:.2f} | {:.2f} | "
+            "{:.2f} |\n",
             name, static_cast<double>(episodes), atlas.loss_bound, atlas.reward_free, atlas.policies.size(),
             atlas.cells.size(), outcome.members, outcome.comparisons, outcome.violations, outcome.closest,
-            tightness[0], tightness[1], tightness[2]);
+            tightness[0], tightness[1], tightness[2], tightness[3]);
         std::fflush(stdout);
         return outcome;
     }
@@ -126,11 +127,14 @@ int main(int count, char** arguments) {
     const std::vector<std::int64_t> looks =
         quick ? std::vector<std::int64_t>{10'000} : std::vector<std::int64_t>{1'000, 10'000, 100'000};
     fmt::print(
-        "`closest` is the largest loss of a member as a share of its bound. `worst`: the largest bound over "
-        "the loss\nthat a member attains at that corner; `{} worst`: the same of the mean of the corners "
-        "with the largest bounds, and the largest among them.\n\n"
+        "`closest` is the largest loss of a member as a share of its bound. `all`: the largest bound over "
+        "the "
+        "largest loss\nof a member at any corner; `worst`: over the loss that a member attains at that very "
+        "corner; "
+        "`{} worst`: the same of the\nmean of the corners with the largest bounds, and the largest among "
+        "them.\n\n"
         "| problem; K | atlas | reward-free | policies / cells | members | comparisons | broken | closest | "
-        "worst | {} worst | largest |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        "all | worst | {} worst | largest |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         worst_corners, worst_corners);
     std::int64_t comparisons = 0, violations = 0;
     for (const Case& which : cases) {

@@ -66,12 +66,13 @@ public:
 
     const Outcome& outcome() const { return outcome_; }
 
-    /// Bounds over the losses that members attain: of the worst corner, of the worst ones together, and the
-    /// largest among these.
-    std::array<double, 3> tightness() const {
+    /// Bounds over the losses that members attain: the largest bound over the largest loss, wherever they
+    /// are; of the worst corner, of the worst ones together, and the largest among these.
+    std::array<double, 4> tightness() const {
         std::vector<Pledge> all;
         for (const auto& [pair, pledge] : pledges_) all.push_back(pledge);
         std::ranges::sort(all, std::ranges::greater{}, &Pledge::bound);
+        const double most = std::ranges::max_element(all, {}, &Pledge::attained)->attained;
         all.resize(std::min(all.size(), worst_corners));
         double bound = 0, attained = 0, largest = 0;
         for (const Pledge& each : all) {
@@ -79,7 +80,8 @@ public:
             attained += each.attained;
             largest = std::max(largest, each.bound / each.attained);
         }
-        return {all.front().bound / all.front().attained, bound / attained, largest};
+        return {all.front().bound / most, all.front().bound / all.front().attained, bound / attained,
+                largest};
     }
 
 private:

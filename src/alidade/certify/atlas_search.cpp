@@ -58,12 +58,12 @@ Atlas AtlasSearch::run() {
         if (open.empty()) break;
         if (must_stop(open.size())) {
             settle(open);
-            break;
+            return atlas();
         }
         open = refine(std::move(open));
         plan_corners(open);
     }
-    if (limit_ != AtlasLimit::interrupted) sharpen_worst();
+    improve_worst();
     return atlas();
 }
 

@@ -95,8 +95,11 @@ private:
     std::vector<Index> best_plans(const OpenCell& cell, std::size_t most) const;
     const std::vector<double>& weights(Index corner) const { return cells_.corner(corner); }
     bool must_stop(std::size_t open);
-    /// The largest bounds, with more effort, while they are above what was asked for.
-    void sharpen_worst();
+    /// The cells with the largest bounds, by other plans and with more effort, while they are above what was
+    /// asked for.
+    void improve_worst();
+    bool take_better_plan(DoneCell& done);
+    bool take_more_effort(const DoneCell& done);
     Atlas atlas();
     void keep_used(Atlas& atlas);
     void value_intervals(Atlas& atlas, const std::vector<Index>& plans);

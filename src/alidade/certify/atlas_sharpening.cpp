@@ -7,9 +7,12 @@ namespace alidade::detail {
 
 namespace {
 
-/// Certificates of floors, and of cells, that are made with more effort at a time. With as much effort
-/// everywhere an atlas takes several times as long.
-constexpr std::size_t floors_sharpened = 4, corners_sharpened = 16;
+/// Certificates of floors that are made with more effort at a time. With as much effort everywhere an atlas
+/// takes several times as long.
+constexpr std::size_t floors_sharpened = 4;
+/// How often the worst cell is improved at the end, and by which plans of the pool.
+constexpr int cells_improved = 32;
+constexpr std::size_t plans_compared = 6;
 /// Cells that cannot be split any more would be opened for ever.
 constexpr int most_openings = 4;
 
@@ -47,23 +50,47 @@ bool AtlasSearch::sharpen(const Question& question) {
     return true;
 }
 
-void AtlasSearch::sharpen_worst() {
-    for (std::size_t looks = 0; looks < corners_sharpened; ++looks) {
-        Question worst;
-        double largest = std::max(options_.loss, least_level * horizon_);
-        for (const auto& [leaf, cell] : done_)
-            for (std::size_t j = 0; j < cell.corners.size(); ++j)
-                if (cell.bounds[j] > largest) {
-                    largest = cell.bounds[j];
-                    worst = {cell.corners[j], cell.policy};
-                }
-        if (worst.corner < 0 || !sharpen(worst)) break;
-        for (auto& [leaf, cell] : done_) {
-            if (cell.policy != worst.plan) continue;
-            for (std::size_t j = 0; j < cell.corners.size(); ++j)
-                if (cell.corners[j] == worst.corner) cell.bounds[j] = points_.at(worst).bound;
-            cell.loss_bound = std::ranges::max(cell.bounds);
+// Plans that tie in the model may have bounds that are twice as large as others', and the first one whose
+// bounds are all below the level was taken.
+bool AtlasSearch::take_better_plan(DoneCell& done) {
+    std::vector<Index> plans = best_plans(done.leaf, plans_compared);
+    for (const Index corner : done.leaf.corners) plans.push_back(places_.at(corner).own);
+    const double before = done.cell.loss_bound;
+    for (const Index plan : plans) {
+        if (plan == done.cell.policy || largest_shortfall(done.leaf, plan) >= done.cell.loss_bound) continue;
+        std::vector<double> bounds;
+        for (const Index corner : done.leaf.corners) {
+            if (static_cast<Index>(points_.size()) < options_.certificates) certify({{corner, plan}});
+            const auto point = points_.find({corner, plan});
+            bounds.push_back(point == points_.end() ? infinite : point->second.bound);
+            if (bounds.back() >= done.cell.loss_bound) break;
         }
+        const double largest = std::ranges::max(bounds);
+        if (largest < done.cell.loss_bound) done.cell = {done.leaf.corners, plan, std::move(bounds), largest};
+    }
+    return done.cell.loss_bound < before;
+}
+
+/// The certificate of its largest bound.
+bool AtlasSearch::take_more_effort(const DoneCell& done) {
+    const auto worst = std::ranges::max_element(done.cell.bounds) - done.cell.bounds.begin();
+    const Question question{done.cell.corners[at(worst)], done.cell.policy};
+    if (!sharpen(question)) return false;
+    for (auto& [leaf, cell] : done_) {
+        if (cell.policy != question.plan) continue;
+        for (std::size_t j = 0; j < cell.corners.size(); ++j)
+            if (cell.corners[j] == question.corner) cell.bounds[j] = points_.at(question).bound;
+        cell.loss_bound = std::ranges::max(cell.bounds);
+    }
+    return true;
+}
+
+void AtlasSearch::improve_worst() {
+    for (int looks = 0; looks < cells_improved && !done_.empty(); ++looks) {
+        DoneCell& worst =
+            *std::ranges::max_element(done_, {}, [](const DoneCell& done) { return done.cell.loss_bound; });
+        if (worst.cell.loss_bound <= std::max(options_.loss, least_level * horizon_)) break;
+        if (!take_better_plan(worst) && !take_more_effort(worst)) break;
     }
 }
 
