@@ -86,6 +86,9 @@ def test_workers_that_are_killed(tmp_path, one_process):
     def kill():
         chance = random.Random(5)
         while len(killed) < KILLS and not stop.wait(chance.uniform(0.2, 1.2)):
+            # While there is work: whoever dies between two orders takes nothing along.
+            while not made[-1]._pending_work_items and not stop.wait(0.001):
+                pass
             workers = list((made[-1]._processes or {}).values())
             if workers:
                 victim = chance.choice(workers)
