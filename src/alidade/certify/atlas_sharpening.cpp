@@ -75,7 +75,8 @@ bool AtlasSearch::take_better_plan(DoneCell& done) {
 bool AtlasSearch::take_more_effort(const DoneCell& done) {
     const auto worst = std::ranges::max_element(done.cell.bounds) - done.cell.bounds.begin();
     const Question question{done.cell.corners[at(worst)], done.cell.policy};
-    if (!sharpen(question)) return false;
+    // That of a floor was, perhaps, after the cell had been closed.
+    if (!sharpen(question) && points_.at(question).bound >= done.cell.bounds[at(worst)]) return false;
     for (auto& [leaf, cell] : done_) {
         if (cell.policy != question.plan) continue;
         for (std::size_t j = 0; j < cell.corners.size(); ++j)
@@ -90,6 +91,10 @@ void AtlasSearch::improve_worst() {
         DoneCell& worst =
             *std::ranges::max_element(done_, {}, [](const DoneCell& done) { return done.cell.loss_bound; });
         if (worst.cell.loss_bound <= std::max(options_.loss, least_level * horizon_)) break;
+        if (options_.interrupted && options_.interrupted()) {
+            limit_ = AtlasLimit::interrupted;
+            break;
+        }
         if (!take_better_plan(worst) && !take_more_effort(worst)) break;
     }
 }
