@@ -238,11 +238,11 @@ struct Fixture {
 };
 
 TEST(SharperAtlasAttack, IsTheSameForAnyNumberOfThreads) {
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions(3u); ++seed) {
         const Fixture of(seed);
-        for (const Index certificates : {25, 90, 20'000}) {
+        for (const Index certificates : {25, 20'000}) {
             std::string first;
-            for (const int threads : {1, 2, 3, 8}) {
+            for (const int threads : {1, 2, 8}) {
                 const Atlas atlas = make_atlas(of.knowledge, of.objectives,
                                                {.certificates = certificates, .threads = threads});
                 const std::string bytes = bytes_of(atlas);
@@ -254,11 +254,11 @@ TEST(SharperAtlasAttack, IsTheSameForAnyNumberOfThreads) {
     }
 }
 
-// Asked often, it is stopped at every place where it asks.
+// Stopped at many of the places where it asks, the last ones while the worst cells are improved.
 TEST(SharperAtlasAttack, HoldsWhereverItIsInterrupted) {
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions(3u); ++seed) {
         const Fixture of(seed);
-        for (int last = 1;; ++last) {
+        for (int last = 1;; last += 1 + last / 4) {
             int asked = 0;
             const Atlas atlas =
                 make_atlas(of.knowledge, of.objectives, {.interrupted = [&] { return ++asked >= last; }});
@@ -271,9 +271,9 @@ TEST(SharperAtlasAttack, HoldsWhereverItIsInterrupted) {
 
 TEST(SharperAtlasAttack, HoldsOfAnyBudget) {
     Index beyond = 0;
-    for (std::uint64_t seed = 0; seed < 2; ++seed) {
+    for (std::uint64_t seed = 0; seed < support::repetitions(2u); ++seed) {
         const Fixture of(seed);
-        for (int budget = 1; budget < 400; budget += 1 + budget / 8) {
+        for (int budget = 1; budget < 400; budget += 1 + budget / 4) {
             const Atlas atlas = make_atlas(of.knowledge, of.objectives, {.certificates = budget});
             must_hold(atlas, of.knowledge, of.objectives);
             // No more than a round beyond: plans that are tried in the open cells, and second looks.

@@ -30,7 +30,8 @@ struct AtlasOptions {
     double shortest_edge = 1e-4;  ///< in half the 1-norm of weights, in (0, 1): shorter ones are not split
     std::vector<double> at_least = {}, at_most = {};  ///< of each weight, in [0, 1]; empty: 0 and 1
     Threads threads;                                  ///< results do not depend on them
-    std::function<bool()> interrupted = {};           ///< asked between rounds; true: hand over what there is
+    /// Asked between rounds, and while the worst cells are improved; true: hand over what there is.
+    std::function<bool()> interrupted = {};
     std::function<void(const AtlasProgress&)> observe = {};  ///< told between rounds
     /// Give up at the first weights at which no policy that was tried has a bound of at most this. What is
     /// handed over then is valid and coarse.
