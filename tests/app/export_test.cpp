@@ -85,8 +85,8 @@ TEST_F(Export, BadRequestsLeaveNoFile) {
 }
 
 TEST_F(Export, AnInterruptionLeavesNoHalfFile) {
-    // Few pairs to learn, but many parameters: it is the writing that takes time. (Of up to 100 pairs `two-chain`
-    // would compare all with all, which takes longer.)
+    // Few pairs to learn, but many parameters: it is the writing that takes time. (Of up to 100 pairs
+    // `two-chain` would compare all with all, which takes longer.)
     const char* problem = support::effort_is("sanitized")
                               ? "builtin:garnet?states=60&actions=2&features=3&horizon=20&successors=20"
                               : "builtin:garnet?states=60&actions=2&features=4&horizon=50&successors=20";
