@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "../model/lanes.hpp"
 #include "../model/vector_clones.hpp"
 #include "alidade/width/width.hpp"
 
@@ -23,21 +25,58 @@ void subset_sums(const WidthProblem& problem, Index first, Index bits, std::vect
     }
 }
 
+/// So many subset sums side by side.
+#if ALIDADE_LANES
+using Sums = detail::FourLanes;
+#else
+using Sums = double;
+#endif
+constexpr Index together = detail::width_of<Sums>;
+
 /// norms[l] = |low_l + shift|^2 for all subset sums of the lower half; the largest of them. Compiled for
-/// several instruction sets, of which the loader picks one; additions are not reordered, so all agree.
+/// several instruction sets, of which the loader picks one; additions are not reordered, so all agree. The
+/// largest is had in lanes, since one after another each comparison would wait for the last.
 ALIDADE_VECTOR_CLONES double shifted_norms(const double* __restrict low, Index count, Index dimension,
                                            const double* __restrict shift, Index stride,
                                            double* __restrict norms) {
-    for (Index l = 0; l < count; ++l) norms[l] = 0;
-    for (Index i = 0; i < dimension; ++i) {
-        const double* row = low + i * count;
-        const double by = shift[i * stride];
-        for (Index l = 0; l < count; ++l) norms[l] += (row[l] + by) * (row[l] + by);
+    Sums most{};
+    Index first = 0;
+    for (; first + together <= count; first += together) {
+        Sums sum{};
+        for (Index i = 0; i < dimension; ++i) {
+            Sums x;
+            std::memcpy(&x, low + i * count + first, sizeof x);
+            x += shift[i * stride];
+            sum += x * x;
+        }
+        std::memcpy(norms + first, &sum, sizeof sum);
+        most = sum > most ? sum : most;
     }
-    double largest = norms[0];
-    for (Index l = 1; l < count; ++l) largest = norms[l] > largest ? norms[l] : largest;
+    double each[together], largest = 0;
+    std::memcpy(each, &most, sizeof most);
+    for (const double norm : each) largest = norm > largest ? norm : largest;
+    // Fewer than that, if any.
+    for (; first < count; ++first) {
+        double sum = 0;
+        for (Index i = 0; i < dimension; ++i) {
+            const double x = low[i * count + first] + shift[i * stride];
+            sum += x * x;
+        }
+        norms[first] = sum;
+        largest = sum > largest ? sum : largest;
+    }
     return largest;
 }
+
+/// |h|^2 of one subset sum.
+double norm_of(const double* sum, Index dimension, Index stride) {
+    double norm = 0;
+    for (Index i = 0; i < dimension; ++i) norm += sum[i * stride] * sum[i * stride];
+    return norm;
+}
+
+/// More than rounding changes.
+constexpr double outwards = 1 + 1e-12;
 
 }  // namespace
 
@@ -51,10 +90,16 @@ double Width::enumerate(const WidthProblem& problem, std::span<std::uint8_t> wit
     subset_sums(problem, 0, low_bits, low_);
     subset_sums(problem, low_bits, high_bits, high_);
     norms_.resize(static_cast<std::size_t>(low));
+    double longest = 0;
+    for (Index l = 0; l < low; ++l) longest = std::max(longest, norm_of(low_.data() + l, p, low));
+    longest = std::sqrt(longest);
     // Squares are compared, and one root is taken at the end: the order is the same.
     double best = -1;
     Index best_low = 0, best_high = 0;
     for (Index k = 0; k < high; ++k) {
+        // |l + h| <= |l| + |h|: most of the second half cannot be more.
+        const double reach = longest + std::sqrt(norm_of(high_.data() + k, p, high));
+        if (reach * reach * outwards <= best) continue;
         const double largest = shifted_norms(low_.data(), low, p, high_.data() + k, high, norms_.data());
         if (largest > best) {
             best = largest;
