@@ -63,7 +63,7 @@ ALIDADE_INLINE double read_numbers(const double* numbers, Index count) {
 template <class Number, int chains>
 ALIDADE_INLINE double multiply_and_add(Index rounds) {
     const Number zero{}, factor = zero + 0.999, term = zero + 0.001;
-    Number x[static_cast<std::size_t>(chains)];
+    Number x[at(chains)];
     for (int k = 0; k < chains; ++k) x[k] = zero + static_cast<double>(k);
     for (Index i = 0; i < rounds; ++i)
         for (int k = 0; k < chains; ++k) x[k] = x[k] * factor + term;

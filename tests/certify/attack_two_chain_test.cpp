@@ -14,6 +14,7 @@
 #include "alidade/certify/total_variance.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "support/candidates.hpp"
 #include "support/effort.hpp"
 #include "support/learned_models.hpp"
 #include "support/two_base_models.hpp"
@@ -21,14 +22,8 @@
 namespace alidade::attack_two_chain_test {
 namespace {
 
+using support::candidate;
 using support::TwoBaseModels;
-
-double candidate(const RewardFreeCertificate& certificate, const std::string& name) {
-    for (const auto& [each, bound] : certificate.candidates)
-        if (each == name) return bound;
-    ADD_FAILURE() << "no " << name;
-    return 0;
-}
 
 // What greedy plans lose under members of the sets, against the certificates that are about them.
 

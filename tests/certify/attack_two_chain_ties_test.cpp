@@ -9,6 +9,7 @@
 #include "alidade/certify/reward_free.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "support/candidates.hpp"
 #include "support/climbing_members.hpp"
 #include "support/effort.hpp"
 #include "support/learned_models.hpp"
@@ -18,15 +19,9 @@
 namespace alidade::attack_two_chain_ties_test {
 namespace {
 
+using support::candidate;
 using support::difference_of;
 using support::product;
-
-double candidate(const RewardFreeCertificate& certificate, const std::string& name) {
-    for (const auto& [each, bound] : certificate.candidates)
-        if (each == name) return bound;
-    ADD_FAILURE() << "no " << name;
-    return 0;
-}
 
 /// Two steps and two actions. A reward that is a function in [0,1] of the second state, and makes both first
 /// actions as good in the model; the plan that takes the one, under a member.

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <vector>
 
 #include "alidade/confidence/learned_mixture.hpp"
 #include "alidade/random/samplers.hpp"
 #include "support/learned_models.hpp"
+#include "support/pair_difference.hpp"
 
 namespace alidade::pair_differences_test {
 namespace {
@@ -18,14 +18,7 @@ namespace {
 double by_hand(const LearnedMixture& learned, Step h, Index one, Index other) {
     const FeatureMap& features = learned.model().features();
     const ConfidenceSet& set = learned.set(h);
-    std::map<std::int32_t, Vector> difference;
-    for (const Index pair : {one, other})
-        for (Index e = features.first_entry(pair); e < features.first_entry(pair + 1); ++e) {
-            const Eigen::Map<const Vector> phi(features.phi(e).data(), features.features());
-            auto& sum =
-                difference.try_emplace(features.targets()[at(e)], Vector::Zero(phi.size())).first->second;
-            sum += pair == one ? Vector(phi) : Vector(-phi);
-        }
+    const auto difference = support::difference_of(features, one, other);
     const Matrix metric = set.estimate().inverse_factor * set.parameters().space().basis.transpose();
     double longest = 0, farthest = 0;
     for (std::size_t subset = 0; subset < std::size_t{1} << difference.size(); ++subset) {

@@ -14,6 +14,7 @@
 #include "alidade/certify/total_variance.hpp"
 #include "alidade/plan/backward_induction.hpp"
 #include "alidade/plan/evaluation.hpp"
+#include "support/candidates.hpp"
 #include "support/effort.hpp"
 #include "support/learned_models.hpp"
 #include "support/two_base_models.hpp"
@@ -21,14 +22,8 @@
 namespace alidade::two_chain_test {
 namespace {
 
+using support::candidate;
 using support::TwoBaseModels;
-
-double candidate(const RewardFreeCertificate& certificate, const std::string& name) {
-    for (const auto& [each, bound] : certificate.candidates)
-        if (each == name) return bound;
-    ADD_FAILURE() << "no " << name;
-    return 0;
-}
 
 /// [docs/algorithms/two-chains.md, Theorem 5] once more in plain loops over all states, with nothing cut but
 /// at n_h.

@@ -67,11 +67,14 @@ Atlas AtlasSearch::run() {
     return atlas();
 }
 
+bool AtlasSearch::is_interrupted() {
+    if (!options_.interrupted || !options_.interrupted()) return false;
+    limit_ = AtlasLimit::interrupted;
+    return true;
+}
+
 bool AtlasSearch::must_stop(std::size_t open) {
-    if (options_.interrupted && options_.interrupted()) {
-        limit_ = AtlasLimit::interrupted;
-        return true;
-    }
+    if (is_interrupted()) return true;
     if (options_.give_up && std::ranges::any_of(places_, [&](const auto& entry) {
             return entry.second.floor > *options_.give_up;
         })) {

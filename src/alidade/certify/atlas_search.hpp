@@ -86,7 +86,8 @@ private:
     void accept(const OpenCell& cell, Index plan);
     /// Cells that are above the level now that it has fallen.
     std::vector<OpenCell> opened_again();
-    /// Whether the certificate was made with more effort and is smaller.
+    /// Makes the certificate with more effort, once; whether it is smaller. Whatever was closed with it has
+    /// the smaller one.
     bool sharpen(const Question& question);
 
     double shortfall(Index corner, Index plan) const;
@@ -94,6 +95,8 @@ private:
     Index best_in_pool(Index corner) const;
     std::vector<Index> best_plans(const OpenCell& cell, std::size_t most) const;
     const std::vector<double>& weights(Index corner) const { return cells_.corner(corner); }
+    /// Whether who asked wants no more of it; the limit says so then.
+    bool is_interrupted();
     bool must_stop(std::size_t open);
     /// The cells with the largest bounds, by other plans and with more effort, while they are above what was
     /// asked for.

@@ -47,6 +47,13 @@ bool AtlasSearch::sharpen(const Question& question) {
         place.floor = bound;
         place.floor_plan = question.plan;
     }
+    // Cells that were closed with the larger bound have the smaller one, too.
+    for (auto& [leaf, cell] : done_) {
+        if (cell.policy != question.plan) continue;
+        for (std::size_t j = 0; j < cell.corners.size(); ++j)
+            if (cell.corners[j] == question.corner) cell.bounds[j] = bound;
+        cell.loss_bound = std::ranges::max(cell.bounds);
+    }
     return true;
 }
 
@@ -74,16 +81,7 @@ bool AtlasSearch::take_better_plan(DoneCell& done) {
 /// The certificate of its largest bound.
 bool AtlasSearch::take_more_effort(const DoneCell& done) {
     const auto worst = std::ranges::max_element(done.cell.bounds) - done.cell.bounds.begin();
-    const Question question{done.cell.corners[at(worst)], done.cell.policy};
-    // That of a floor was, perhaps, after the cell had been closed.
-    if (!sharpen(question) && points_.at(question).bound >= done.cell.bounds[at(worst)]) return false;
-    for (auto& [leaf, cell] : done_) {
-        if (cell.policy != question.plan) continue;
-        for (std::size_t j = 0; j < cell.corners.size(); ++j)
-            if (cell.corners[j] == question.corner) cell.bounds[j] = points_.at(question).bound;
-        cell.loss_bound = std::ranges::max(cell.bounds);
-    }
-    return true;
+    return sharpen({done.cell.corners[at(worst)], done.cell.policy});
 }
 
 void AtlasSearch::improve_worst() {
@@ -91,10 +89,7 @@ void AtlasSearch::improve_worst() {
         DoneCell& worst =
             *std::ranges::max_element(done_, {}, [](const DoneCell& done) { return done.cell.loss_bound; });
         if (worst.cell.loss_bound <= std::max(options_.loss, least_level * horizon_)) break;
-        if (options_.interrupted && options_.interrupted()) {
-            limit_ = AtlasLimit::interrupted;
-            break;
-        }
+        if (is_interrupted()) break;
         if (!take_better_plan(worst) && !take_more_effort(worst)) break;
     }
 }
